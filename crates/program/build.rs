@@ -1,4 +1,4 @@
-//! Embeds `schedules/PLAN.TARGET.toml`: what a search found is reused by the next build.
+//! Embeds `schedules/PLAN.toml` and `schedules/PLAN.TARGET.toml`: what a search found is reused by the next build.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -4,6 +4,9 @@
 #define mlkem_inverse_c RF_NS(mlkem_inverse_c)
 #define mlkem_base_c RF_NS(mlkem_base_c)
 #define mlkem_accumulate_c RF_NS(mlkem_accumulate_c)
+#define mlkem_inner2_c RF_NS(mlkem_inner2_c)
+#define mlkem_inner3_c RF_NS(mlkem_inner3_c)
+#define mlkem_inner4_c RF_NS(mlkem_inner4_c)
 #define mlkem_to_standard_c RF_NS(mlkem_to_standard_c)
 #define mlkem_from_standard_c RF_NS(mlkem_from_standard_c)
 #define mlkem_mul_c RF_NS(mlkem_mul_c)
@@ -17,6 +20,12 @@
 #define forward_zforward_v2_rq rf_mlkem_c_forward_zforward_v2_rq
 #define forward_zforward_v_r rf_mlkem_c_forward_zforward_v_r
 #define forward_zforward_v_rq rf_mlkem_c_forward_zforward_v_rq
+#define inner2_zbase_v_r rf_mlkem_c_inner2_zbase_v_r
+#define inner2_zbase_v_rq rf_mlkem_c_inner2_zbase_v_rq
+#define inner3_zbase_v_r rf_mlkem_c_inner3_zbase_v_r
+#define inner3_zbase_v_rq rf_mlkem_c_inner3_zbase_v_rq
+#define inner4_zbase_v_r rf_mlkem_c_inner4_zbase_v_r
+#define inner4_zbase_v_rq rf_mlkem_c_inner4_zbase_v_rq
 #define inverse_zinverse_v_r rf_mlkem_c_inverse_zinverse_v_r
 #define inverse_zinverse_v_rq rf_mlkem_c_inverse_zinverse_v_rq
 #define mul_zbase_v_r rf_mlkem_c_mul_zbase_v_r
@@ -44,6 +53,8 @@
  * Schedule:
  *   base = "lanes"
  *   depth = 3
+ *   fused-dot = false
+ *   inner-products = [2, 3, 4]
  *   multiply = "montgomery"
  *   order = "own"
  *   reduce = "montgomery"
@@ -66,6 +77,18 @@
  *   [-17709, 17709] base products
  *   [-1847, 1847] result: copy
  *   Operations on registers of 8 words: 384 multiplies, 176 additions, 0 shifts and logic, 0 shuffles, 160 loads, 64 stores; 32 reductions, 80 modular products.
+ * mlkem_inner2_c: a[i] in [-15488, 15488], b[i] in [-15488, 15488]; then c[i] in [-1951, 1951]. Ranges by stage, proven for the program by interval analysis:
+ *   [-21296, 21296] base products
+ *   [-1951, 1951] result: copy
+ *   Operations on registers of 8 words: 672 multiplies, 288 additions, 0 shifts and logic, 0 shuffles, 224 loads, 64 stores; 32 reductions, 160 modular products.
+ * mlkem_inner3_c: a[i] in [-15198, 15198], b[i] in [-15198, 15198]; then c[i] in [-2108, 2108]. Ranges by stage, proven for the program by interval analysis:
+ *   [-31128, 31128] base products
+ *   [-2108, 2108] result: copy
+ *   Operations on registers of 8 words: 960 multiplies, 432 additions, 0 shifts and logic, 0 shuffles, 320 loads, 64 stores; 32 reductions, 240 modular products.
+ * mlkem_inner4_c: a[i] in [-15775, 15775], b[i] in [-15775, 15775]; then c[i] in [-1847, 1847]. Ranges by stage, proven for the program by interval analysis:
+ *   [-32766, 32766] base products
+ *   [-1847, 1847] result: copy
+ *   Operations on registers of 8 words: 1344 multiplies, 608 additions, 0 shifts and logic, 0 shuffles, 416 loads, 64 stores; 64 reductions, 320 modular products.
  * mlkem_to_standard_c: a[i] in [-32767, 32767]; then c[i] in [-32767, 32767]. Ranges by stage, proven for the program by interval analysis:
  *   [-32767, 32767] reordering: transposition
  *   [-32767, 32767] reordering: copy
@@ -117,6 +140,30 @@ void mlkem_base_c(int16_t c[256], const int16_t a[256], const int16_t b[256]);
  * b in [-17709, 17709].
  */
 void mlkem_accumulate_c(int16_t c[256], const int16_t a[256], const int16_t b[256]);
+
+/*
+ * c = 169 * (a1 o b1 + ... + a2 o b2) modulo q, of transforms one after the other.
+ * c in [-1951, 1951] at exit.
+ * a in [-15488, 15488].
+ * b in [-15488, 15488].
+ */
+void mlkem_inner2_c(int16_t c[256], const int16_t a[512], const int16_t b[512]);
+
+/*
+ * c = 169 * (a1 o b1 + ... + a3 o b3) modulo q, of transforms one after the other.
+ * c in [-2108, 2108] at exit.
+ * a in [-15198, 15198].
+ * b in [-15198, 15198].
+ */
+void mlkem_inner3_c(int16_t c[256], const int16_t a[768], const int16_t b[768]);
+
+/*
+ * c = 169 * (a1 o b1 + ... + a4 o b4) modulo q, of transforms one after the other.
+ * c in [-1847, 1847] at exit.
+ * a in [-15775, 15775].
+ * b in [-15775, 15775].
+ */
+void mlkem_inner4_c(int16_t c[256], const int16_t a[1024], const int16_t b[1024]);
 
 /*
  * c = a, a transform, in the standard order.
@@ -426,6 +473,90 @@ static const int16_t accumulate_zbase_v_r[128] = {
 };
 
 static const int16_t accumulate_zbase_v_rq[128] = {
+    -335, -11477, -32227, 20494, -27738, 945, -14883, 6182, 335, 11477, 32227, -20494,
+    27738, -945, 14883, -6182, 11182, 13387, -14233, -21655, 13131, -4587, 23092, 5493,
+    -11182, -13387, 14233, 21655, -13131, 4587, -23092, -5493, 32010, 10631, 29175, -28762,
+    -18486, 17560, -14430, -5276, -32010, -10631, -29175, 28762, 18486, -17560, 14430, 5276,
+    -32502, 30317, -18741, 12639, 20100, 18525, 19529, -12619, 32502, -30317, 18741, -12639,
+    -20100, -18525, -19529, 12619, -31183, 25435, -7382, 24391, -20927, 10946, 24214, 16989,
+    31183, -25435, 7382, -24391, 20927, -10946, -24214, -16989, 20297, 2146, 15355, -32384,
+    -6280, -14903, -11044, 14469, -20297, -2146, -15355, 32384, 6280, 14903, 11044, -14469,
+    10335, -7934, -22502, 10906, 31636, 28644, 23998, -17422, -10335, 7934, 22502, -10906,
+    -31636, -28644, -23998, 17422, -21498, -20198, 23210, -17442, -23860, -20257, 7756, 23132,
+    21498, 20198, -23210, 17442, 23860, 20257, -7756, -23132
+};
+
+static const int16_t inner2_zbase_v_r[128] = {
+    -1103, 555, -1251, 1550, 422, 177, -291, 1574, 1103, -555, 1251, -1550,
+    -422, -177, 291, -1574, 430, 843, 871, 105, 587, -235, -460, 1653,
+    -430, -843, -871, -105, -587, 235, 460, -1653, -246, 1159, -777, -602,
+    -1590, -872, 418, -156, 246, -1159, 777, 602, 1590, 872, -418, 156,
+    778, -147, 1483, 1119, 644, 349, 329, -75, -778, 147, -1483, -1119,
+    -644, -349, -329, 75, 817, 603, 1322, -1465, -1215, 1218, -874, -1187,
+    -817, -603, -1322, 1465, 1215, -1218, 874, 1187, 1097, 610, -1285, 384,
+    -136, -1335, 220, -1659, -1097, -610, 1285, -384, 136, 1335, -220, 1659,
+    -1185, -1278, -1510, -870, -108, 996, 958, 1522, 1185, 1278, 1510, 870,
+    108, -996, -958, -1522, -1530, 794, -854, 478, -308, 991, -1460, 1628,
+    1530, -794, 854, -478, 308, -991, 1460, -1628
+};
+
+static const int16_t inner2_zbase_v_rq[128] = {
+    -335, -11477, -32227, 20494, -27738, 945, -14883, 6182, 335, 11477, 32227, -20494,
+    27738, -945, 14883, -6182, 11182, 13387, -14233, -21655, 13131, -4587, 23092, 5493,
+    -11182, -13387, 14233, 21655, -13131, 4587, -23092, -5493, 32010, 10631, 29175, -28762,
+    -18486, 17560, -14430, -5276, -32010, -10631, -29175, 28762, 18486, -17560, 14430, 5276,
+    -32502, 30317, -18741, 12639, 20100, 18525, 19529, -12619, 32502, -30317, 18741, -12639,
+    -20100, -18525, -19529, 12619, -31183, 25435, -7382, 24391, -20927, 10946, 24214, 16989,
+    31183, -25435, 7382, -24391, 20927, -10946, -24214, -16989, 20297, 2146, 15355, -32384,
+    -6280, -14903, -11044, 14469, -20297, -2146, -15355, 32384, 6280, 14903, 11044, -14469,
+    10335, -7934, -22502, 10906, 31636, 28644, 23998, -17422, -10335, 7934, 22502, -10906,
+    -31636, -28644, -23998, 17422, -21498, -20198, 23210, -17442, -23860, -20257, 7756, 23132,
+    21498, 20198, -23210, 17442, 23860, 20257, -7756, -23132
+};
+
+static const int16_t inner3_zbase_v_r[128] = {
+    -1103, 555, -1251, 1550, 422, 177, -291, 1574, 1103, -555, 1251, -1550,
+    -422, -177, 291, -1574, 430, 843, 871, 105, 587, -235, -460, 1653,
+    -430, -843, -871, -105, -587, 235, 460, -1653, -246, 1159, -777, -602,
+    -1590, -872, 418, -156, 246, -1159, 777, 602, 1590, 872, -418, 156,
+    778, -147, 1483, 1119, 644, 349, 329, -75, -778, 147, -1483, -1119,
+    -644, -349, -329, 75, 817, 603, 1322, -1465, -1215, 1218, -874, -1187,
+    -817, -603, -1322, 1465, 1215, -1218, 874, 1187, 1097, 610, -1285, 384,
+    -136, -1335, 220, -1659, -1097, -610, 1285, -384, 136, 1335, -220, 1659,
+    -1185, -1278, -1510, -870, -108, 996, 958, 1522, 1185, 1278, 1510, 870,
+    108, -996, -958, -1522, -1530, 794, -854, 478, -308, 991, -1460, 1628,
+    1530, -794, 854, -478, 308, -991, 1460, -1628
+};
+
+static const int16_t inner3_zbase_v_rq[128] = {
+    -335, -11477, -32227, 20494, -27738, 945, -14883, 6182, 335, 11477, 32227, -20494,
+    27738, -945, 14883, -6182, 11182, 13387, -14233, -21655, 13131, -4587, 23092, 5493,
+    -11182, -13387, 14233, 21655, -13131, 4587, -23092, -5493, 32010, 10631, 29175, -28762,
+    -18486, 17560, -14430, -5276, -32010, -10631, -29175, 28762, 18486, -17560, 14430, 5276,
+    -32502, 30317, -18741, 12639, 20100, 18525, 19529, -12619, 32502, -30317, 18741, -12639,
+    -20100, -18525, -19529, 12619, -31183, 25435, -7382, 24391, -20927, 10946, 24214, 16989,
+    31183, -25435, 7382, -24391, 20927, -10946, -24214, -16989, 20297, 2146, 15355, -32384,
+    -6280, -14903, -11044, 14469, -20297, -2146, -15355, 32384, 6280, 14903, 11044, -14469,
+    10335, -7934, -22502, 10906, 31636, 28644, 23998, -17422, -10335, 7934, 22502, -10906,
+    -31636, -28644, -23998, 17422, -21498, -20198, 23210, -17442, -23860, -20257, 7756, 23132,
+    21498, 20198, -23210, 17442, 23860, 20257, -7756, -23132
+};
+
+static const int16_t inner4_zbase_v_r[128] = {
+    -1103, 555, -1251, 1550, 422, 177, -291, 1574, 1103, -555, 1251, -1550,
+    -422, -177, 291, -1574, 430, 843, 871, 105, 587, -235, -460, 1653,
+    -430, -843, -871, -105, -587, 235, 460, -1653, -246, 1159, -777, -602,
+    -1590, -872, 418, -156, 246, -1159, 777, 602, 1590, 872, -418, 156,
+    778, -147, 1483, 1119, 644, 349, 329, -75, -778, 147, -1483, -1119,
+    -644, -349, -329, 75, 817, 603, 1322, -1465, -1215, 1218, -874, -1187,
+    -817, -603, -1322, 1465, 1215, -1218, 874, 1187, 1097, 610, -1285, 384,
+    -136, -1335, 220, -1659, -1097, -610, 1285, -384, 136, 1335, -220, 1659,
+    -1185, -1278, -1510, -870, -108, 996, 958, 1522, 1185, 1278, 1510, 870,
+    108, -996, -958, -1522, -1530, 794, -854, 478, -308, 991, -1460, 1628,
+    1530, -794, 854, -478, 308, -991, 1460, -1628
+};
+
+static const int16_t inner4_zbase_v_rq[128] = {
     -335, -11477, -32227, 20494, -27738, 945, -14883, 6182, 335, 11477, 32227, -20494,
     27738, -945, 14883, -6182, 11182, 13387, -14233, -21655, 13131, -4587, 23092, 5493,
     -11182, -13387, 14233, 21655, -13131, 4587, -23092, -5493, 32010, 10631, 29175, -28762,
@@ -1482,6 +1613,1430 @@ void mlkem_accumulate_c(int16_t c[256], const int16_t a[256], const int16_t b[25
     }
 }
 
+void mlkem_inner2_c(int16_t c[256], const int16_t a[512], const int16_t b[512])
+{
+    static const int16_t k0[8] = {
+        -3327, -3327, -3327, -3327, -3327, -3327, -3327, -3327
+    };
+    static const int16_t k1[8] = {
+        -20, -20, -20, -20, -20, -20, -20, -20
+    };
+    int16_t r[256];
+    /* base products [Seiler18 §4] */
+    for (int i0 = 0; i0 < 4; i0++) {
+        {
+            const int16_t *const p0 = a + 64 * i0;
+            const int16_t *const p1 = b + 64 * i0;
+            const int16_t *const p2 = inner2_zbase_v_r + 32 * i0;
+            const int16_t *const p3 = inner2_zbase_v_rq + 32 * i0;
+            int16_t *const p4 = r + 64 * i0;
+            for (int l = 0; l < 8; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 8];
+                const int16_t v2 = p0[l + 16];
+                const int16_t v3 = p0[l + 24];
+                const int16_t v4 = p0[l + 32];
+                const int16_t v5 = p0[l + 40];
+                const int16_t v6 = p0[l + 48];
+                const int16_t v7 = p0[l + 56];
+                const int16_t v8 = p1[l];
+                const int16_t v9 = p1[l + 8];
+                const int16_t v10 = p1[l + 16];
+                const int16_t v11 = p1[l + 24];
+                const int16_t v12 = p1[l + 32];
+                const int16_t v13 = p1[l + 40];
+                const int16_t v14 = p1[l + 48];
+                const int16_t v15 = p1[l + 56];
+                const int16_t v16 = p0[l + 256];
+                const int16_t v17 = p0[l + 264];
+                const int16_t v18 = p0[l + 272];
+                const int16_t v19 = p0[l + 280];
+                const int16_t v20 = p0[l + 288];
+                const int16_t v21 = p0[l + 296];
+                const int16_t v22 = p0[l + 304];
+                const int16_t v23 = p0[l + 312];
+                const int16_t v24 = p1[l + 256];
+                const int16_t v25 = p1[l + 264];
+                const int16_t v26 = p1[l + 272];
+                const int16_t v27 = p1[l + 280];
+                const int16_t v28 = p1[l + 288];
+                const int16_t v29 = p1[l + 296];
+                const int16_t v30 = p1[l + 304];
+                const int16_t v31 = p1[l + 312];
+                const int16_t v32 = p2[l];
+                const int16_t v33 = p3[l];
+                const int16_t v35 = mullo(v9, v33);
+                const int16_t v36 = mulhi(v9, v32);
+                const int16_t v37 = mulhi(v35, 3329);
+                const int16_t v38 = sub(v36, v37);
+                const int16_t v39 = p2[l];
+                const int16_t v40 = p3[l];
+                const int16_t v41 = mullo(v25, v40);
+                const int16_t v42 = mulhi(v25, v39);
+                const int16_t v43 = mulhi(v41, 3329);
+                const int16_t v44 = sub(v42, v43);
+                const int16_t v46 = mullo(v8, k0[l]);
+                const int16_t v47 = mullo(v0, v46);
+                const int16_t v48 = mulhi(v0, v8);
+                const int16_t v49 = mulhi(v47, 3329);
+                const int16_t v50 = sub(v48, v49);
+                const int16_t v51 = mullo(v38, k0[l]);
+                const int16_t v52 = mullo(v1, v51);
+                const int16_t v53 = mulhi(v1, v38);
+                const int16_t v54 = mulhi(v52, 3329);
+                const int16_t v55 = sub(v53, v54);
+                const int16_t v56 = add(v50, v55);
+                const int16_t v57 = mullo(v24, k0[l]);
+                const int16_t v58 = mullo(v16, v57);
+                const int16_t v59 = mulhi(v16, v24);
+                const int16_t v60 = mulhi(v58, 3329);
+                const int16_t v61 = sub(v59, v60);
+                const int16_t v62 = add(v56, v61);
+                const int16_t v63 = mullo(v44, k0[l]);
+                const int16_t v64 = mullo(v17, v63);
+                const int16_t v65 = mulhi(v17, v44);
+                const int16_t v66 = mulhi(v64, 3329);
+                const int16_t v67 = sub(v65, v66);
+                const int16_t v68 = add(v62, v67);
+                const int16_t v69 = mullo(v9, k0[l]);
+                const int16_t v70 = mullo(v0, v69);
+                const int16_t v71 = mulhi(v0, v9);
+                const int16_t v72 = mulhi(v70, 3329);
+                const int16_t v73 = sub(v71, v72);
+                const int16_t v74 = mullo(v1, v46);
+                const int16_t v75 = mulhi(v1, v8);
+                const int16_t v76 = mulhi(v74, 3329);
+                const int16_t v77 = sub(v75, v76);
+                const int16_t v78 = add(v73, v77);
+                const int16_t v79 = mullo(v25, k0[l]);
+                const int16_t v80 = mullo(v16, v79);
+                const int16_t v81 = mulhi(v16, v25);
+                const int16_t v82 = mulhi(v80, 3329);
+                const int16_t v83 = sub(v81, v82);
+                const int16_t v84 = add(v78, v83);
+                const int16_t v85 = mullo(v17, v57);
+                const int16_t v86 = mulhi(v17, v24);
+                const int16_t v87 = mulhi(v85, 3329);
+                const int16_t v88 = sub(v86, v87);
+                const int16_t v89 = add(v84, v88);
+                const int16_t v90 = p2[l + 8];
+                const int16_t v91 = p3[l + 8];
+                const int16_t v92 = mullo(v11, v91);
+                const int16_t v93 = mulhi(v11, v90);
+                const int16_t v94 = mulhi(v92, 3329);
+                const int16_t v95 = sub(v93, v94);
+                const int16_t v96 = p2[l + 8];
+                const int16_t v97 = p3[l + 8];
+                const int16_t v98 = mullo(v27, v97);
+                const int16_t v99 = mulhi(v27, v96);
+                const int16_t v100 = mulhi(v98, 3329);
+                const int16_t v101 = sub(v99, v100);
+                const int16_t v102 = mullo(v10, k0[l]);
+                const int16_t v103 = mullo(v2, v102);
+                const int16_t v104 = mulhi(v2, v10);
+                const int16_t v105 = mulhi(v103, 3329);
+                const int16_t v106 = sub(v104, v105);
+                const int16_t v107 = mullo(v95, k0[l]);
+                const int16_t v108 = mullo(v3, v107);
+                const int16_t v109 = mulhi(v3, v95);
+                const int16_t v110 = mulhi(v108, 3329);
+                const int16_t v111 = sub(v109, v110);
+                const int16_t v112 = add(v106, v111);
+                const int16_t v113 = mullo(v26, k0[l]);
+                const int16_t v114 = mullo(v18, v113);
+                const int16_t v115 = mulhi(v18, v26);
+                const int16_t v116 = mulhi(v114, 3329);
+                const int16_t v117 = sub(v115, v116);
+                const int16_t v118 = add(v112, v117);
+                const int16_t v119 = mullo(v101, k0[l]);
+                const int16_t v120 = mullo(v19, v119);
+                const int16_t v121 = mulhi(v19, v101);
+                const int16_t v122 = mulhi(v120, 3329);
+                const int16_t v123 = sub(v121, v122);
+                const int16_t v124 = add(v118, v123);
+                const int16_t v125 = mullo(v11, k0[l]);
+                const int16_t v126 = mullo(v2, v125);
+                const int16_t v127 = mulhi(v2, v11);
+                const int16_t v128 = mulhi(v126, 3329);
+                const int16_t v129 = sub(v127, v128);
+                const int16_t v130 = mullo(v3, v102);
+                const int16_t v131 = mulhi(v3, v10);
+                const int16_t v132 = mulhi(v130, 3329);
+                const int16_t v133 = sub(v131, v132);
+                const int16_t v134 = add(v129, v133);
+                const int16_t v135 = mullo(v27, k0[l]);
+                const int16_t v136 = mullo(v18, v135);
+                const int16_t v137 = mulhi(v18, v27);
+                const int16_t v138 = mulhi(v136, 3329);
+                const int16_t v139 = sub(v137, v138);
+                const int16_t v140 = add(v134, v139);
+                const int16_t v141 = mullo(v19, v113);
+                const int16_t v142 = mulhi(v19, v26);
+                const int16_t v143 = mulhi(v141, 3329);
+                const int16_t v144 = sub(v142, v143);
+                const int16_t v145 = add(v140, v144);
+                const int16_t v146 = p2[l + 16];
+                const int16_t v147 = p3[l + 16];
+                const int16_t v148 = mullo(v13, v147);
+                const int16_t v149 = mulhi(v13, v146);
+                const int16_t v150 = mulhi(v148, 3329);
+                const int16_t v151 = sub(v149, v150);
+                const int16_t v152 = p2[l + 16];
+                const int16_t v153 = p3[l + 16];
+                const int16_t v154 = mullo(v29, v153);
+                const int16_t v155 = mulhi(v29, v152);
+                const int16_t v156 = mulhi(v154, 3329);
+                const int16_t v157 = sub(v155, v156);
+                const int16_t v158 = mullo(v12, k0[l]);
+                const int16_t v159 = mullo(v4, v158);
+                const int16_t v160 = mulhi(v4, v12);
+                const int16_t v161 = mulhi(v159, 3329);
+                const int16_t v162 = sub(v160, v161);
+                const int16_t v163 = mullo(v151, k0[l]);
+                const int16_t v164 = mullo(v5, v163);
+                const int16_t v165 = mulhi(v5, v151);
+                const int16_t v166 = mulhi(v164, 3329);
+                const int16_t v167 = sub(v165, v166);
+                const int16_t v168 = add(v162, v167);
+                const int16_t v169 = mullo(v28, k0[l]);
+                const int16_t v170 = mullo(v20, v169);
+                const int16_t v171 = mulhi(v20, v28);
+                const int16_t v172 = mulhi(v170, 3329);
+                const int16_t v173 = sub(v171, v172);
+                const int16_t v174 = add(v168, v173);
+                const int16_t v175 = mullo(v157, k0[l]);
+                const int16_t v176 = mullo(v21, v175);
+                const int16_t v177 = mulhi(v21, v157);
+                const int16_t v178 = mulhi(v176, 3329);
+                const int16_t v179 = sub(v177, v178);
+                const int16_t v180 = add(v174, v179);
+                const int16_t v181 = mullo(v13, k0[l]);
+                const int16_t v182 = mullo(v4, v181);
+                const int16_t v183 = mulhi(v4, v13);
+                const int16_t v184 = mulhi(v182, 3329);
+                const int16_t v185 = sub(v183, v184);
+                const int16_t v186 = mullo(v5, v158);
+                const int16_t v187 = mulhi(v5, v12);
+                const int16_t v188 = mulhi(v186, 3329);
+                const int16_t v189 = sub(v187, v188);
+                const int16_t v190 = add(v185, v189);
+                const int16_t v191 = mullo(v29, k0[l]);
+                const int16_t v192 = mullo(v20, v191);
+                const int16_t v193 = mulhi(v20, v29);
+                const int16_t v194 = mulhi(v192, 3329);
+                const int16_t v195 = sub(v193, v194);
+                const int16_t v196 = add(v190, v195);
+                const int16_t v197 = mullo(v21, v169);
+                const int16_t v198 = mulhi(v21, v28);
+                const int16_t v199 = mulhi(v197, 3329);
+                const int16_t v200 = sub(v198, v199);
+                const int16_t v201 = add(v196, v200);
+                const int16_t v202 = p2[l + 24];
+                const int16_t v203 = p3[l + 24];
+                const int16_t v204 = mullo(v15, v203);
+                const int16_t v205 = mulhi(v15, v202);
+                const int16_t v206 = mulhi(v204, 3329);
+                const int16_t v207 = sub(v205, v206);
+                const int16_t v208 = p2[l + 24];
+                const int16_t v209 = p3[l + 24];
+                const int16_t v210 = mullo(v31, v209);
+                const int16_t v211 = mulhi(v31, v208);
+                const int16_t v212 = mulhi(v210, 3329);
+                const int16_t v213 = sub(v211, v212);
+                const int16_t v214 = mullo(v14, k0[l]);
+                const int16_t v215 = mullo(v6, v214);
+                const int16_t v216 = mulhi(v6, v14);
+                const int16_t v217 = mulhi(v215, 3329);
+                const int16_t v218 = sub(v216, v217);
+                const int16_t v219 = mullo(v207, k0[l]);
+                const int16_t v220 = mullo(v7, v219);
+                const int16_t v221 = mulhi(v7, v207);
+                const int16_t v222 = mulhi(v220, 3329);
+                const int16_t v223 = sub(v221, v222);
+                const int16_t v224 = add(v218, v223);
+                const int16_t v225 = mullo(v30, k0[l]);
+                const int16_t v226 = mullo(v22, v225);
+                const int16_t v227 = mulhi(v22, v30);
+                const int16_t v228 = mulhi(v226, 3329);
+                const int16_t v229 = sub(v227, v228);
+                const int16_t v230 = add(v224, v229);
+                const int16_t v231 = mullo(v213, k0[l]);
+                const int16_t v232 = mullo(v23, v231);
+                const int16_t v233 = mulhi(v23, v213);
+                const int16_t v234 = mulhi(v232, 3329);
+                const int16_t v235 = sub(v233, v234);
+                const int16_t v236 = add(v230, v235);
+                const int16_t v237 = mullo(v15, k0[l]);
+                const int16_t v238 = mullo(v6, v237);
+                const int16_t v239 = mulhi(v6, v15);
+                const int16_t v240 = mulhi(v238, 3329);
+                const int16_t v241 = sub(v239, v240);
+                const int16_t v242 = mullo(v7, v214);
+                const int16_t v243 = mulhi(v7, v14);
+                const int16_t v244 = mulhi(v242, 3329);
+                const int16_t v245 = sub(v243, v244);
+                const int16_t v246 = add(v241, v245);
+                const int16_t v247 = mullo(v31, k0[l]);
+                const int16_t v248 = mullo(v22, v247);
+                const int16_t v249 = mulhi(v22, v31);
+                const int16_t v250 = mulhi(v248, 3329);
+                const int16_t v251 = sub(v249, v250);
+                const int16_t v252 = add(v246, v251);
+                const int16_t v253 = mullo(v23, v225);
+                const int16_t v254 = mulhi(v23, v30);
+                const int16_t v255 = mulhi(v253, 3329);
+                const int16_t v256 = sub(v254, v255);
+                const int16_t v257 = add(v252, v256);
+                const int16_t v260 = mullo(v68, k1[l]);
+                const int16_t v261 = mulhi(v68, -1044);
+                const int16_t v262 = mulhi(v260, 3329);
+                const int16_t v263 = sub(v261, v262);
+                p4[l] = v263;
+                const int16_t v265 = mullo(v89, k1[l]);
+                const int16_t v266 = mulhi(v89, -1044);
+                const int16_t v267 = mulhi(v265, 3329);
+                const int16_t v268 = sub(v266, v267);
+                p4[l + 8] = v268;
+                const int16_t v270 = mullo(v124, k1[l]);
+                const int16_t v271 = mulhi(v124, -1044);
+                const int16_t v272 = mulhi(v270, 3329);
+                const int16_t v273 = sub(v271, v272);
+                p4[l + 16] = v273;
+                const int16_t v275 = mullo(v145, k1[l]);
+                const int16_t v276 = mulhi(v145, -1044);
+                const int16_t v277 = mulhi(v275, 3329);
+                const int16_t v278 = sub(v276, v277);
+                p4[l + 24] = v278;
+                const int16_t v280 = mullo(v180, k1[l]);
+                const int16_t v281 = mulhi(v180, -1044);
+                const int16_t v282 = mulhi(v280, 3329);
+                const int16_t v283 = sub(v281, v282);
+                p4[l + 32] = v283;
+                const int16_t v285 = mullo(v201, k1[l]);
+                const int16_t v286 = mulhi(v201, -1044);
+                const int16_t v287 = mulhi(v285, 3329);
+                const int16_t v288 = sub(v286, v287);
+                p4[l + 40] = v288;
+                const int16_t v290 = mullo(v236, k1[l]);
+                const int16_t v291 = mulhi(v236, -1044);
+                const int16_t v292 = mulhi(v290, 3329);
+                const int16_t v293 = sub(v291, v292);
+                p4[l + 48] = v293;
+                const int16_t v295 = mullo(v257, k1[l]);
+                const int16_t v296 = mulhi(v257, -1044);
+                const int16_t v297 = mulhi(v295, 3329);
+                const int16_t v298 = sub(v296, v297);
+                p4[l + 56] = v298;
+            }
+        }
+    }
+    /* result: copy [Seiler18 §4] */
+    for (int i2 = 0; i2 < 16; i2++) {
+        {
+            int16_t *const p0 = r + 16 * i2;
+            int16_t *const p1 = c + 16 * i2;
+            for (int l = 0; l < 8; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 8];
+                p1[l] = v0;
+                p1[l + 8] = v1;
+            }
+        }
+    }
+}
+
+void mlkem_inner3_c(int16_t c[256], const int16_t a[768], const int16_t b[768])
+{
+    static const int16_t k0[8] = {
+        -3327, -3327, -3327, -3327, -3327, -3327, -3327, -3327
+    };
+    static const int16_t k1[8] = {
+        -20, -20, -20, -20, -20, -20, -20, -20
+    };
+    int16_t r[256];
+    /* base products [Seiler18 §4] */
+    for (int i0 = 0; i0 < 4; i0++) {
+        {
+            const int16_t *const p0 = a + 64 * i0;
+            const int16_t *const p1 = b + 64 * i0;
+            const int16_t *const p2 = inner3_zbase_v_r + 32 * i0;
+            const int16_t *const p3 = inner3_zbase_v_rq + 32 * i0;
+            int16_t *const p4 = r + 64 * i0;
+            for (int l = 0; l < 8; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 8];
+                const int16_t v2 = p0[l + 16];
+                const int16_t v3 = p0[l + 24];
+                const int16_t v4 = p0[l + 32];
+                const int16_t v5 = p0[l + 40];
+                const int16_t v6 = p0[l + 48];
+                const int16_t v7 = p0[l + 56];
+                const int16_t v8 = p1[l];
+                const int16_t v9 = p1[l + 8];
+                const int16_t v10 = p1[l + 16];
+                const int16_t v11 = p1[l + 24];
+                const int16_t v12 = p1[l + 32];
+                const int16_t v13 = p1[l + 40];
+                const int16_t v14 = p1[l + 48];
+                const int16_t v15 = p1[l + 56];
+                const int16_t v16 = p0[l + 256];
+                const int16_t v17 = p0[l + 264];
+                const int16_t v18 = p0[l + 272];
+                const int16_t v19 = p0[l + 280];
+                const int16_t v20 = p0[l + 288];
+                const int16_t v21 = p0[l + 296];
+                const int16_t v22 = p0[l + 304];
+                const int16_t v23 = p0[l + 312];
+                const int16_t v24 = p1[l + 256];
+                const int16_t v25 = p1[l + 264];
+                const int16_t v26 = p1[l + 272];
+                const int16_t v27 = p1[l + 280];
+                const int16_t v28 = p1[l + 288];
+                const int16_t v29 = p1[l + 296];
+                const int16_t v30 = p1[l + 304];
+                const int16_t v31 = p1[l + 312];
+                const int16_t v32 = p0[l + 512];
+                const int16_t v33 = p0[l + 520];
+                const int16_t v34 = p0[l + 528];
+                const int16_t v35 = p0[l + 536];
+                const int16_t v36 = p0[l + 544];
+                const int16_t v37 = p0[l + 552];
+                const int16_t v38 = p0[l + 560];
+                const int16_t v39 = p0[l + 568];
+                const int16_t v40 = p1[l + 512];
+                const int16_t v41 = p1[l + 520];
+                const int16_t v42 = p1[l + 528];
+                const int16_t v43 = p1[l + 536];
+                const int16_t v44 = p1[l + 544];
+                const int16_t v45 = p1[l + 552];
+                const int16_t v46 = p1[l + 560];
+                const int16_t v47 = p1[l + 568];
+                const int16_t v48 = p2[l];
+                const int16_t v49 = p3[l];
+                const int16_t v51 = mullo(v9, v49);
+                const int16_t v52 = mulhi(v9, v48);
+                const int16_t v53 = mulhi(v51, 3329);
+                const int16_t v54 = sub(v52, v53);
+                const int16_t v55 = p2[l];
+                const int16_t v56 = p3[l];
+                const int16_t v57 = mullo(v25, v56);
+                const int16_t v58 = mulhi(v25, v55);
+                const int16_t v59 = mulhi(v57, 3329);
+                const int16_t v60 = sub(v58, v59);
+                const int16_t v61 = p2[l];
+                const int16_t v62 = p3[l];
+                const int16_t v63 = mullo(v41, v62);
+                const int16_t v64 = mulhi(v41, v61);
+                const int16_t v65 = mulhi(v63, 3329);
+                const int16_t v66 = sub(v64, v65);
+                const int16_t v68 = mullo(v8, k0[l]);
+                const int16_t v69 = mullo(v0, v68);
+                const int16_t v70 = mulhi(v0, v8);
+                const int16_t v71 = mulhi(v69, 3329);
+                const int16_t v72 = sub(v70, v71);
+                const int16_t v73 = mullo(v54, k0[l]);
+                const int16_t v74 = mullo(v1, v73);
+                const int16_t v75 = mulhi(v1, v54);
+                const int16_t v76 = mulhi(v74, 3329);
+                const int16_t v77 = sub(v75, v76);
+                const int16_t v78 = add(v72, v77);
+                const int16_t v79 = mullo(v24, k0[l]);
+                const int16_t v80 = mullo(v16, v79);
+                const int16_t v81 = mulhi(v16, v24);
+                const int16_t v82 = mulhi(v80, 3329);
+                const int16_t v83 = sub(v81, v82);
+                const int16_t v84 = add(v78, v83);
+                const int16_t v85 = mullo(v60, k0[l]);
+                const int16_t v86 = mullo(v17, v85);
+                const int16_t v87 = mulhi(v17, v60);
+                const int16_t v88 = mulhi(v86, 3329);
+                const int16_t v89 = sub(v87, v88);
+                const int16_t v90 = add(v84, v89);
+                const int16_t v91 = mullo(v40, k0[l]);
+                const int16_t v92 = mullo(v32, v91);
+                const int16_t v93 = mulhi(v32, v40);
+                const int16_t v94 = mulhi(v92, 3329);
+                const int16_t v95 = sub(v93, v94);
+                const int16_t v96 = add(v90, v95);
+                const int16_t v97 = mullo(v66, k0[l]);
+                const int16_t v98 = mullo(v33, v97);
+                const int16_t v99 = mulhi(v33, v66);
+                const int16_t v100 = mulhi(v98, 3329);
+                const int16_t v101 = sub(v99, v100);
+                const int16_t v102 = add(v96, v101);
+                const int16_t v103 = mullo(v9, k0[l]);
+                const int16_t v104 = mullo(v0, v103);
+                const int16_t v105 = mulhi(v0, v9);
+                const int16_t v106 = mulhi(v104, 3329);
+                const int16_t v107 = sub(v105, v106);
+                const int16_t v108 = mullo(v1, v68);
+                const int16_t v109 = mulhi(v1, v8);
+                const int16_t v110 = mulhi(v108, 3329);
+                const int16_t v111 = sub(v109, v110);
+                const int16_t v112 = add(v107, v111);
+                const int16_t v113 = mullo(v25, k0[l]);
+                const int16_t v114 = mullo(v16, v113);
+                const int16_t v115 = mulhi(v16, v25);
+                const int16_t v116 = mulhi(v114, 3329);
+                const int16_t v117 = sub(v115, v116);
+                const int16_t v118 = add(v112, v117);
+                const int16_t v119 = mullo(v17, v79);
+                const int16_t v120 = mulhi(v17, v24);
+                const int16_t v121 = mulhi(v119, 3329);
+                const int16_t v122 = sub(v120, v121);
+                const int16_t v123 = add(v118, v122);
+                const int16_t v124 = mullo(v41, k0[l]);
+                const int16_t v125 = mullo(v32, v124);
+                const int16_t v126 = mulhi(v32, v41);
+                const int16_t v127 = mulhi(v125, 3329);
+                const int16_t v128 = sub(v126, v127);
+                const int16_t v129 = add(v123, v128);
+                const int16_t v130 = mullo(v33, v91);
+                const int16_t v131 = mulhi(v33, v40);
+                const int16_t v132 = mulhi(v130, 3329);
+                const int16_t v133 = sub(v131, v132);
+                const int16_t v134 = add(v129, v133);
+                const int16_t v135 = p2[l + 8];
+                const int16_t v136 = p3[l + 8];
+                const int16_t v137 = mullo(v11, v136);
+                const int16_t v138 = mulhi(v11, v135);
+                const int16_t v139 = mulhi(v137, 3329);
+                const int16_t v140 = sub(v138, v139);
+                const int16_t v141 = p2[l + 8];
+                const int16_t v142 = p3[l + 8];
+                const int16_t v143 = mullo(v27, v142);
+                const int16_t v144 = mulhi(v27, v141);
+                const int16_t v145 = mulhi(v143, 3329);
+                const int16_t v146 = sub(v144, v145);
+                const int16_t v147 = p2[l + 8];
+                const int16_t v148 = p3[l + 8];
+                const int16_t v149 = mullo(v43, v148);
+                const int16_t v150 = mulhi(v43, v147);
+                const int16_t v151 = mulhi(v149, 3329);
+                const int16_t v152 = sub(v150, v151);
+                const int16_t v153 = mullo(v10, k0[l]);
+                const int16_t v154 = mullo(v2, v153);
+                const int16_t v155 = mulhi(v2, v10);
+                const int16_t v156 = mulhi(v154, 3329);
+                const int16_t v157 = sub(v155, v156);
+                const int16_t v158 = mullo(v140, k0[l]);
+                const int16_t v159 = mullo(v3, v158);
+                const int16_t v160 = mulhi(v3, v140);
+                const int16_t v161 = mulhi(v159, 3329);
+                const int16_t v162 = sub(v160, v161);
+                const int16_t v163 = add(v157, v162);
+                const int16_t v164 = mullo(v26, k0[l]);
+                const int16_t v165 = mullo(v18, v164);
+                const int16_t v166 = mulhi(v18, v26);
+                const int16_t v167 = mulhi(v165, 3329);
+                const int16_t v168 = sub(v166, v167);
+                const int16_t v169 = add(v163, v168);
+                const int16_t v170 = mullo(v146, k0[l]);
+                const int16_t v171 = mullo(v19, v170);
+                const int16_t v172 = mulhi(v19, v146);
+                const int16_t v173 = mulhi(v171, 3329);
+                const int16_t v174 = sub(v172, v173);
+                const int16_t v175 = add(v169, v174);
+                const int16_t v176 = mullo(v42, k0[l]);
+                const int16_t v177 = mullo(v34, v176);
+                const int16_t v178 = mulhi(v34, v42);
+                const int16_t v179 = mulhi(v177, 3329);
+                const int16_t v180 = sub(v178, v179);
+                const int16_t v181 = add(v175, v180);
+                const int16_t v182 = mullo(v152, k0[l]);
+                const int16_t v183 = mullo(v35, v182);
+                const int16_t v184 = mulhi(v35, v152);
+                const int16_t v185 = mulhi(v183, 3329);
+                const int16_t v186 = sub(v184, v185);
+                const int16_t v187 = add(v181, v186);
+                const int16_t v188 = mullo(v11, k0[l]);
+                const int16_t v189 = mullo(v2, v188);
+                const int16_t v190 = mulhi(v2, v11);
+                const int16_t v191 = mulhi(v189, 3329);
+                const int16_t v192 = sub(v190, v191);
+                const int16_t v193 = mullo(v3, v153);
+                const int16_t v194 = mulhi(v3, v10);
+                const int16_t v195 = mulhi(v193, 3329);
+                const int16_t v196 = sub(v194, v195);
+                const int16_t v197 = add(v192, v196);
+                const int16_t v198 = mullo(v27, k0[l]);
+                const int16_t v199 = mullo(v18, v198);
+                const int16_t v200 = mulhi(v18, v27);
+                const int16_t v201 = mulhi(v199, 3329);
+                const int16_t v202 = sub(v200, v201);
+                const int16_t v203 = add(v197, v202);
+                const int16_t v204 = mullo(v19, v164);
+                const int16_t v205 = mulhi(v19, v26);
+                const int16_t v206 = mulhi(v204, 3329);
+                const int16_t v207 = sub(v205, v206);
+                const int16_t v208 = add(v203, v207);
+                const int16_t v209 = mullo(v43, k0[l]);
+                const int16_t v210 = mullo(v34, v209);
+                const int16_t v211 = mulhi(v34, v43);
+                const int16_t v212 = mulhi(v210, 3329);
+                const int16_t v213 = sub(v211, v212);
+                const int16_t v214 = add(v208, v213);
+                const int16_t v215 = mullo(v35, v176);
+                const int16_t v216 = mulhi(v35, v42);
+                const int16_t v217 = mulhi(v215, 3329);
+                const int16_t v218 = sub(v216, v217);
+                const int16_t v219 = add(v214, v218);
+                const int16_t v220 = p2[l + 16];
+                const int16_t v221 = p3[l + 16];
+                const int16_t v222 = mullo(v13, v221);
+                const int16_t v223 = mulhi(v13, v220);
+                const int16_t v224 = mulhi(v222, 3329);
+                const int16_t v225 = sub(v223, v224);
+                const int16_t v226 = p2[l + 16];
+                const int16_t v227 = p3[l + 16];
+                const int16_t v228 = mullo(v29, v227);
+                const int16_t v229 = mulhi(v29, v226);
+                const int16_t v230 = mulhi(v228, 3329);
+                const int16_t v231 = sub(v229, v230);
+                const int16_t v232 = p2[l + 16];
+                const int16_t v233 = p3[l + 16];
+                const int16_t v234 = mullo(v45, v233);
+                const int16_t v235 = mulhi(v45, v232);
+                const int16_t v236 = mulhi(v234, 3329);
+                const int16_t v237 = sub(v235, v236);
+                const int16_t v238 = mullo(v12, k0[l]);
+                const int16_t v239 = mullo(v4, v238);
+                const int16_t v240 = mulhi(v4, v12);
+                const int16_t v241 = mulhi(v239, 3329);
+                const int16_t v242 = sub(v240, v241);
+                const int16_t v243 = mullo(v225, k0[l]);
+                const int16_t v244 = mullo(v5, v243);
+                const int16_t v245 = mulhi(v5, v225);
+                const int16_t v246 = mulhi(v244, 3329);
+                const int16_t v247 = sub(v245, v246);
+                const int16_t v248 = add(v242, v247);
+                const int16_t v249 = mullo(v28, k0[l]);
+                const int16_t v250 = mullo(v20, v249);
+                const int16_t v251 = mulhi(v20, v28);
+                const int16_t v252 = mulhi(v250, 3329);
+                const int16_t v253 = sub(v251, v252);
+                const int16_t v254 = add(v248, v253);
+                const int16_t v255 = mullo(v231, k0[l]);
+                const int16_t v256 = mullo(v21, v255);
+                const int16_t v257 = mulhi(v21, v231);
+                const int16_t v258 = mulhi(v256, 3329);
+                const int16_t v259 = sub(v257, v258);
+                const int16_t v260 = add(v254, v259);
+                const int16_t v261 = mullo(v44, k0[l]);
+                const int16_t v262 = mullo(v36, v261);
+                const int16_t v263 = mulhi(v36, v44);
+                const int16_t v264 = mulhi(v262, 3329);
+                const int16_t v265 = sub(v263, v264);
+                const int16_t v266 = add(v260, v265);
+                const int16_t v267 = mullo(v237, k0[l]);
+                const int16_t v268 = mullo(v37, v267);
+                const int16_t v269 = mulhi(v37, v237);
+                const int16_t v270 = mulhi(v268, 3329);
+                const int16_t v271 = sub(v269, v270);
+                const int16_t v272 = add(v266, v271);
+                const int16_t v273 = mullo(v13, k0[l]);
+                const int16_t v274 = mullo(v4, v273);
+                const int16_t v275 = mulhi(v4, v13);
+                const int16_t v276 = mulhi(v274, 3329);
+                const int16_t v277 = sub(v275, v276);
+                const int16_t v278 = mullo(v5, v238);
+                const int16_t v279 = mulhi(v5, v12);
+                const int16_t v280 = mulhi(v278, 3329);
+                const int16_t v281 = sub(v279, v280);
+                const int16_t v282 = add(v277, v281);
+                const int16_t v283 = mullo(v29, k0[l]);
+                const int16_t v284 = mullo(v20, v283);
+                const int16_t v285 = mulhi(v20, v29);
+                const int16_t v286 = mulhi(v284, 3329);
+                const int16_t v287 = sub(v285, v286);
+                const int16_t v288 = add(v282, v287);
+                const int16_t v289 = mullo(v21, v249);
+                const int16_t v290 = mulhi(v21, v28);
+                const int16_t v291 = mulhi(v289, 3329);
+                const int16_t v292 = sub(v290, v291);
+                const int16_t v293 = add(v288, v292);
+                const int16_t v294 = mullo(v45, k0[l]);
+                const int16_t v295 = mullo(v36, v294);
+                const int16_t v296 = mulhi(v36, v45);
+                const int16_t v297 = mulhi(v295, 3329);
+                const int16_t v298 = sub(v296, v297);
+                const int16_t v299 = add(v293, v298);
+                const int16_t v300 = mullo(v37, v261);
+                const int16_t v301 = mulhi(v37, v44);
+                const int16_t v302 = mulhi(v300, 3329);
+                const int16_t v303 = sub(v301, v302);
+                const int16_t v304 = add(v299, v303);
+                const int16_t v305 = p2[l + 24];
+                const int16_t v306 = p3[l + 24];
+                const int16_t v307 = mullo(v15, v306);
+                const int16_t v308 = mulhi(v15, v305);
+                const int16_t v309 = mulhi(v307, 3329);
+                const int16_t v310 = sub(v308, v309);
+                const int16_t v311 = p2[l + 24];
+                const int16_t v312 = p3[l + 24];
+                const int16_t v313 = mullo(v31, v312);
+                const int16_t v314 = mulhi(v31, v311);
+                const int16_t v315 = mulhi(v313, 3329);
+                const int16_t v316 = sub(v314, v315);
+                const int16_t v317 = p2[l + 24];
+                const int16_t v318 = p3[l + 24];
+                const int16_t v319 = mullo(v47, v318);
+                const int16_t v320 = mulhi(v47, v317);
+                const int16_t v321 = mulhi(v319, 3329);
+                const int16_t v322 = sub(v320, v321);
+                const int16_t v323 = mullo(v14, k0[l]);
+                const int16_t v324 = mullo(v6, v323);
+                const int16_t v325 = mulhi(v6, v14);
+                const int16_t v326 = mulhi(v324, 3329);
+                const int16_t v327 = sub(v325, v326);
+                const int16_t v328 = mullo(v310, k0[l]);
+                const int16_t v329 = mullo(v7, v328);
+                const int16_t v330 = mulhi(v7, v310);
+                const int16_t v331 = mulhi(v329, 3329);
+                const int16_t v332 = sub(v330, v331);
+                const int16_t v333 = add(v327, v332);
+                const int16_t v334 = mullo(v30, k0[l]);
+                const int16_t v335 = mullo(v22, v334);
+                const int16_t v336 = mulhi(v22, v30);
+                const int16_t v337 = mulhi(v335, 3329);
+                const int16_t v338 = sub(v336, v337);
+                const int16_t v339 = add(v333, v338);
+                const int16_t v340 = mullo(v316, k0[l]);
+                const int16_t v341 = mullo(v23, v340);
+                const int16_t v342 = mulhi(v23, v316);
+                const int16_t v343 = mulhi(v341, 3329);
+                const int16_t v344 = sub(v342, v343);
+                const int16_t v345 = add(v339, v344);
+                const int16_t v346 = mullo(v46, k0[l]);
+                const int16_t v347 = mullo(v38, v346);
+                const int16_t v348 = mulhi(v38, v46);
+                const int16_t v349 = mulhi(v347, 3329);
+                const int16_t v350 = sub(v348, v349);
+                const int16_t v351 = add(v345, v350);
+                const int16_t v352 = mullo(v322, k0[l]);
+                const int16_t v353 = mullo(v39, v352);
+                const int16_t v354 = mulhi(v39, v322);
+                const int16_t v355 = mulhi(v353, 3329);
+                const int16_t v356 = sub(v354, v355);
+                const int16_t v357 = add(v351, v356);
+                const int16_t v358 = mullo(v15, k0[l]);
+                const int16_t v359 = mullo(v6, v358);
+                const int16_t v360 = mulhi(v6, v15);
+                const int16_t v361 = mulhi(v359, 3329);
+                const int16_t v362 = sub(v360, v361);
+                const int16_t v363 = mullo(v7, v323);
+                const int16_t v364 = mulhi(v7, v14);
+                const int16_t v365 = mulhi(v363, 3329);
+                const int16_t v366 = sub(v364, v365);
+                const int16_t v367 = add(v362, v366);
+                const int16_t v368 = mullo(v31, k0[l]);
+                const int16_t v369 = mullo(v22, v368);
+                const int16_t v370 = mulhi(v22, v31);
+                const int16_t v371 = mulhi(v369, 3329);
+                const int16_t v372 = sub(v370, v371);
+                const int16_t v373 = add(v367, v372);
+                const int16_t v374 = mullo(v23, v334);
+                const int16_t v375 = mulhi(v23, v30);
+                const int16_t v376 = mulhi(v374, 3329);
+                const int16_t v377 = sub(v375, v376);
+                const int16_t v378 = add(v373, v377);
+                const int16_t v379 = mullo(v47, k0[l]);
+                const int16_t v380 = mullo(v38, v379);
+                const int16_t v381 = mulhi(v38, v47);
+                const int16_t v382 = mulhi(v380, 3329);
+                const int16_t v383 = sub(v381, v382);
+                const int16_t v384 = add(v378, v383);
+                const int16_t v385 = mullo(v39, v346);
+                const int16_t v386 = mulhi(v39, v46);
+                const int16_t v387 = mulhi(v385, 3329);
+                const int16_t v388 = sub(v386, v387);
+                const int16_t v389 = add(v384, v388);
+                const int16_t v392 = mullo(v102, k1[l]);
+                const int16_t v393 = mulhi(v102, -1044);
+                const int16_t v394 = mulhi(v392, 3329);
+                const int16_t v395 = sub(v393, v394);
+                p4[l] = v395;
+                const int16_t v397 = mullo(v134, k1[l]);
+                const int16_t v398 = mulhi(v134, -1044);
+                const int16_t v399 = mulhi(v397, 3329);
+                const int16_t v400 = sub(v398, v399);
+                p4[l + 8] = v400;
+                const int16_t v402 = mullo(v187, k1[l]);
+                const int16_t v403 = mulhi(v187, -1044);
+                const int16_t v404 = mulhi(v402, 3329);
+                const int16_t v405 = sub(v403, v404);
+                p4[l + 16] = v405;
+                const int16_t v407 = mullo(v219, k1[l]);
+                const int16_t v408 = mulhi(v219, -1044);
+                const int16_t v409 = mulhi(v407, 3329);
+                const int16_t v410 = sub(v408, v409);
+                p4[l + 24] = v410;
+                const int16_t v412 = mullo(v272, k1[l]);
+                const int16_t v413 = mulhi(v272, -1044);
+                const int16_t v414 = mulhi(v412, 3329);
+                const int16_t v415 = sub(v413, v414);
+                p4[l + 32] = v415;
+                const int16_t v417 = mullo(v304, k1[l]);
+                const int16_t v418 = mulhi(v304, -1044);
+                const int16_t v419 = mulhi(v417, 3329);
+                const int16_t v420 = sub(v418, v419);
+                p4[l + 40] = v420;
+                const int16_t v422 = mullo(v357, k1[l]);
+                const int16_t v423 = mulhi(v357, -1044);
+                const int16_t v424 = mulhi(v422, 3329);
+                const int16_t v425 = sub(v423, v424);
+                p4[l + 48] = v425;
+                const int16_t v427 = mullo(v389, k1[l]);
+                const int16_t v428 = mulhi(v389, -1044);
+                const int16_t v429 = mulhi(v427, 3329);
+                const int16_t v430 = sub(v428, v429);
+                p4[l + 56] = v430;
+            }
+        }
+    }
+    /* result: copy [Seiler18 §4] */
+    for (int i2 = 0; i2 < 16; i2++) {
+        {
+            int16_t *const p0 = r + 16 * i2;
+            int16_t *const p1 = c + 16 * i2;
+            for (int l = 0; l < 8; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 8];
+                p1[l] = v0;
+                p1[l + 8] = v1;
+            }
+        }
+    }
+}
+
+void mlkem_inner4_c(int16_t c[256], const int16_t a[1024], const int16_t b[1024])
+{
+    static const int16_t k0[8] = {
+        -3327, -3327, -3327, -3327, -3327, -3327, -3327, -3327
+    };
+    static const int16_t k1[8] = {
+        -20, -20, -20, -20, -20, -20, -20, -20
+    };
+    int16_t r[256];
+    /* base products [Seiler18 §4] */
+    for (int i0 = 0; i0 < 4; i0++) {
+        {
+            const int16_t *const p0 = a + 64 * i0;
+            const int16_t *const p1 = b + 64 * i0;
+            const int16_t *const p2 = inner4_zbase_v_r + 32 * i0;
+            const int16_t *const p3 = inner4_zbase_v_rq + 32 * i0;
+            int16_t *const p4 = r + 64 * i0;
+            for (int l = 0; l < 8; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 8];
+                const int16_t v2 = p0[l + 16];
+                const int16_t v3 = p0[l + 24];
+                const int16_t v4 = p0[l + 32];
+                const int16_t v5 = p0[l + 40];
+                const int16_t v6 = p0[l + 48];
+                const int16_t v7 = p0[l + 56];
+                const int16_t v8 = p1[l];
+                const int16_t v9 = p1[l + 8];
+                const int16_t v10 = p1[l + 16];
+                const int16_t v11 = p1[l + 24];
+                const int16_t v12 = p1[l + 32];
+                const int16_t v13 = p1[l + 40];
+                const int16_t v14 = p1[l + 48];
+                const int16_t v15 = p1[l + 56];
+                const int16_t v16 = p0[l + 256];
+                const int16_t v17 = p0[l + 264];
+                const int16_t v18 = p0[l + 272];
+                const int16_t v19 = p0[l + 280];
+                const int16_t v20 = p0[l + 288];
+                const int16_t v21 = p0[l + 296];
+                const int16_t v22 = p0[l + 304];
+                const int16_t v23 = p0[l + 312];
+                const int16_t v24 = p1[l + 256];
+                const int16_t v25 = p1[l + 264];
+                const int16_t v26 = p1[l + 272];
+                const int16_t v27 = p1[l + 280];
+                const int16_t v28 = p1[l + 288];
+                const int16_t v29 = p1[l + 296];
+                const int16_t v30 = p1[l + 304];
+                const int16_t v31 = p1[l + 312];
+                const int16_t v32 = p0[l + 512];
+                const int16_t v33 = p0[l + 520];
+                const int16_t v34 = p0[l + 528];
+                const int16_t v35 = p0[l + 536];
+                const int16_t v36 = p0[l + 544];
+                const int16_t v37 = p0[l + 552];
+                const int16_t v38 = p0[l + 560];
+                const int16_t v39 = p0[l + 568];
+                const int16_t v40 = p1[l + 512];
+                const int16_t v41 = p1[l + 520];
+                const int16_t v42 = p1[l + 528];
+                const int16_t v43 = p1[l + 536];
+                const int16_t v44 = p1[l + 544];
+                const int16_t v45 = p1[l + 552];
+                const int16_t v46 = p1[l + 560];
+                const int16_t v47 = p1[l + 568];
+                const int16_t v48 = p0[l + 768];
+                const int16_t v49 = p0[l + 776];
+                const int16_t v50 = p0[l + 784];
+                const int16_t v51 = p0[l + 792];
+                const int16_t v52 = p0[l + 800];
+                const int16_t v53 = p0[l + 808];
+                const int16_t v54 = p0[l + 816];
+                const int16_t v55 = p0[l + 824];
+                const int16_t v56 = p1[l + 768];
+                const int16_t v57 = p1[l + 776];
+                const int16_t v58 = p1[l + 784];
+                const int16_t v59 = p1[l + 792];
+                const int16_t v60 = p1[l + 800];
+                const int16_t v61 = p1[l + 808];
+                const int16_t v62 = p1[l + 816];
+                const int16_t v63 = p1[l + 824];
+                const int16_t v64 = p2[l];
+                const int16_t v65 = p3[l];
+                const int16_t v67 = mullo(v9, v65);
+                const int16_t v68 = mulhi(v9, v64);
+                const int16_t v69 = mulhi(v67, 3329);
+                const int16_t v70 = sub(v68, v69);
+                const int16_t v71 = p2[l];
+                const int16_t v72 = p3[l];
+                const int16_t v73 = mullo(v25, v72);
+                const int16_t v74 = mulhi(v25, v71);
+                const int16_t v75 = mulhi(v73, 3329);
+                const int16_t v76 = sub(v74, v75);
+                const int16_t v77 = p2[l];
+                const int16_t v78 = p3[l];
+                const int16_t v79 = mullo(v41, v78);
+                const int16_t v80 = mulhi(v41, v77);
+                const int16_t v81 = mulhi(v79, 3329);
+                const int16_t v82 = sub(v80, v81);
+                const int16_t v83 = p2[l];
+                const int16_t v84 = p3[l];
+                const int16_t v85 = mullo(v57, v84);
+                const int16_t v86 = mulhi(v57, v83);
+                const int16_t v87 = mulhi(v85, 3329);
+                const int16_t v88 = sub(v86, v87);
+                const int16_t v90 = mullo(v8, k0[l]);
+                const int16_t v91 = mullo(v0, v90);
+                const int16_t v92 = mulhi(v0, v8);
+                const int16_t v93 = mulhi(v91, 3329);
+                const int16_t v94 = sub(v92, v93);
+                const int16_t v95 = mullo(v70, k0[l]);
+                const int16_t v96 = mullo(v1, v95);
+                const int16_t v97 = mulhi(v1, v70);
+                const int16_t v98 = mulhi(v96, 3329);
+                const int16_t v99 = sub(v97, v98);
+                const int16_t v100 = add(v94, v99);
+                const int16_t v101 = mullo(v24, k0[l]);
+                const int16_t v102 = mullo(v16, v101);
+                const int16_t v103 = mulhi(v16, v24);
+                const int16_t v104 = mulhi(v102, 3329);
+                const int16_t v105 = sub(v103, v104);
+                const int16_t v106 = add(v100, v105);
+                const int16_t v107 = mullo(v76, k0[l]);
+                const int16_t v108 = mullo(v17, v107);
+                const int16_t v109 = mulhi(v17, v76);
+                const int16_t v110 = mulhi(v108, 3329);
+                const int16_t v111 = sub(v109, v110);
+                const int16_t v112 = add(v106, v111);
+                const int16_t v113 = mullo(v40, k0[l]);
+                const int16_t v114 = mullo(v32, v113);
+                const int16_t v115 = mulhi(v32, v40);
+                const int16_t v116 = mulhi(v114, 3329);
+                const int16_t v117 = sub(v115, v116);
+                const int16_t v118 = add(v112, v117);
+                const int16_t v119 = mullo(v82, k0[l]);
+                const int16_t v120 = mullo(v33, v119);
+                const int16_t v121 = mulhi(v33, v82);
+                const int16_t v122 = mulhi(v120, 3329);
+                const int16_t v123 = sub(v121, v122);
+                const int16_t v124 = add(v118, v123);
+                const int16_t v125 = mullo(v56, k0[l]);
+                const int16_t v126 = mullo(v48, v125);
+                const int16_t v127 = mulhi(v48, v56);
+                const int16_t v128 = mulhi(v126, 3329);
+                const int16_t v129 = sub(v127, v128);
+                const int16_t v132 = mullo(v124, k1[l]);
+                const int16_t v133 = mulhi(v124, -1044);
+                const int16_t v134 = mulhi(v132, 3329);
+                const int16_t v135 = sub(v133, v134);
+                const int16_t v136 = add(v135, v129);
+                const int16_t v137 = mullo(v88, k0[l]);
+                const int16_t v138 = mullo(v49, v137);
+                const int16_t v139 = mulhi(v49, v88);
+                const int16_t v140 = mulhi(v138, 3329);
+                const int16_t v141 = sub(v139, v140);
+                const int16_t v142 = add(v136, v141);
+                const int16_t v143 = mullo(v9, k0[l]);
+                const int16_t v144 = mullo(v0, v143);
+                const int16_t v145 = mulhi(v0, v9);
+                const int16_t v146 = mulhi(v144, 3329);
+                const int16_t v147 = sub(v145, v146);
+                const int16_t v148 = mullo(v1, v90);
+                const int16_t v149 = mulhi(v1, v8);
+                const int16_t v150 = mulhi(v148, 3329);
+                const int16_t v151 = sub(v149, v150);
+                const int16_t v152 = add(v147, v151);
+                const int16_t v153 = mullo(v25, k0[l]);
+                const int16_t v154 = mullo(v16, v153);
+                const int16_t v155 = mulhi(v16, v25);
+                const int16_t v156 = mulhi(v154, 3329);
+                const int16_t v157 = sub(v155, v156);
+                const int16_t v158 = add(v152, v157);
+                const int16_t v159 = mullo(v17, v101);
+                const int16_t v160 = mulhi(v17, v24);
+                const int16_t v161 = mulhi(v159, 3329);
+                const int16_t v162 = sub(v160, v161);
+                const int16_t v163 = add(v158, v162);
+                const int16_t v164 = mullo(v41, k0[l]);
+                const int16_t v165 = mullo(v32, v164);
+                const int16_t v166 = mulhi(v32, v41);
+                const int16_t v167 = mulhi(v165, 3329);
+                const int16_t v168 = sub(v166, v167);
+                const int16_t v169 = add(v163, v168);
+                const int16_t v170 = mullo(v33, v113);
+                const int16_t v171 = mulhi(v33, v40);
+                const int16_t v172 = mulhi(v170, 3329);
+                const int16_t v173 = sub(v171, v172);
+                const int16_t v174 = add(v169, v173);
+                const int16_t v175 = mullo(v57, k0[l]);
+                const int16_t v176 = mullo(v48, v175);
+                const int16_t v177 = mulhi(v48, v57);
+                const int16_t v178 = mulhi(v176, 3329);
+                const int16_t v179 = sub(v177, v178);
+                const int16_t v180 = mullo(v174, k1[l]);
+                const int16_t v181 = mulhi(v174, -1044);
+                const int16_t v182 = mulhi(v180, 3329);
+                const int16_t v183 = sub(v181, v182);
+                const int16_t v184 = add(v183, v179);
+                const int16_t v185 = mullo(v49, v125);
+                const int16_t v186 = mulhi(v49, v56);
+                const int16_t v187 = mulhi(v185, 3329);
+                const int16_t v188 = sub(v186, v187);
+                const int16_t v189 = add(v184, v188);
+                const int16_t v190 = p2[l + 8];
+                const int16_t v191 = p3[l + 8];
+                const int16_t v192 = mullo(v11, v191);
+                const int16_t v193 = mulhi(v11, v190);
+                const int16_t v194 = mulhi(v192, 3329);
+                const int16_t v195 = sub(v193, v194);
+                const int16_t v196 = p2[l + 8];
+                const int16_t v197 = p3[l + 8];
+                const int16_t v198 = mullo(v27, v197);
+                const int16_t v199 = mulhi(v27, v196);
+                const int16_t v200 = mulhi(v198, 3329);
+                const int16_t v201 = sub(v199, v200);
+                const int16_t v202 = p2[l + 8];
+                const int16_t v203 = p3[l + 8];
+                const int16_t v204 = mullo(v43, v203);
+                const int16_t v205 = mulhi(v43, v202);
+                const int16_t v206 = mulhi(v204, 3329);
+                const int16_t v207 = sub(v205, v206);
+                const int16_t v208 = p2[l + 8];
+                const int16_t v209 = p3[l + 8];
+                const int16_t v210 = mullo(v59, v209);
+                const int16_t v211 = mulhi(v59, v208);
+                const int16_t v212 = mulhi(v210, 3329);
+                const int16_t v213 = sub(v211, v212);
+                const int16_t v214 = mullo(v10, k0[l]);
+                const int16_t v215 = mullo(v2, v214);
+                const int16_t v216 = mulhi(v2, v10);
+                const int16_t v217 = mulhi(v215, 3329);
+                const int16_t v218 = sub(v216, v217);
+                const int16_t v219 = mullo(v195, k0[l]);
+                const int16_t v220 = mullo(v3, v219);
+                const int16_t v221 = mulhi(v3, v195);
+                const int16_t v222 = mulhi(v220, 3329);
+                const int16_t v223 = sub(v221, v222);
+                const int16_t v224 = add(v218, v223);
+                const int16_t v225 = mullo(v26, k0[l]);
+                const int16_t v226 = mullo(v18, v225);
+                const int16_t v227 = mulhi(v18, v26);
+                const int16_t v228 = mulhi(v226, 3329);
+                const int16_t v229 = sub(v227, v228);
+                const int16_t v230 = add(v224, v229);
+                const int16_t v231 = mullo(v201, k0[l]);
+                const int16_t v232 = mullo(v19, v231);
+                const int16_t v233 = mulhi(v19, v201);
+                const int16_t v234 = mulhi(v232, 3329);
+                const int16_t v235 = sub(v233, v234);
+                const int16_t v236 = add(v230, v235);
+                const int16_t v237 = mullo(v42, k0[l]);
+                const int16_t v238 = mullo(v34, v237);
+                const int16_t v239 = mulhi(v34, v42);
+                const int16_t v240 = mulhi(v238, 3329);
+                const int16_t v241 = sub(v239, v240);
+                const int16_t v242 = add(v236, v241);
+                const int16_t v243 = mullo(v207, k0[l]);
+                const int16_t v244 = mullo(v35, v243);
+                const int16_t v245 = mulhi(v35, v207);
+                const int16_t v246 = mulhi(v244, 3329);
+                const int16_t v247 = sub(v245, v246);
+                const int16_t v248 = add(v242, v247);
+                const int16_t v249 = mullo(v58, k0[l]);
+                const int16_t v250 = mullo(v50, v249);
+                const int16_t v251 = mulhi(v50, v58);
+                const int16_t v252 = mulhi(v250, 3329);
+                const int16_t v253 = sub(v251, v252);
+                const int16_t v254 = mullo(v248, k1[l]);
+                const int16_t v255 = mulhi(v248, -1044);
+                const int16_t v256 = mulhi(v254, 3329);
+                const int16_t v257 = sub(v255, v256);
+                const int16_t v258 = add(v257, v253);
+                const int16_t v259 = mullo(v213, k0[l]);
+                const int16_t v260 = mullo(v51, v259);
+                const int16_t v261 = mulhi(v51, v213);
+                const int16_t v262 = mulhi(v260, 3329);
+                const int16_t v263 = sub(v261, v262);
+                const int16_t v264 = add(v258, v263);
+                const int16_t v265 = mullo(v11, k0[l]);
+                const int16_t v266 = mullo(v2, v265);
+                const int16_t v267 = mulhi(v2, v11);
+                const int16_t v268 = mulhi(v266, 3329);
+                const int16_t v269 = sub(v267, v268);
+                const int16_t v270 = mullo(v3, v214);
+                const int16_t v271 = mulhi(v3, v10);
+                const int16_t v272 = mulhi(v270, 3329);
+                const int16_t v273 = sub(v271, v272);
+                const int16_t v274 = add(v269, v273);
+                const int16_t v275 = mullo(v27, k0[l]);
+                const int16_t v276 = mullo(v18, v275);
+                const int16_t v277 = mulhi(v18, v27);
+                const int16_t v278 = mulhi(v276, 3329);
+                const int16_t v279 = sub(v277, v278);
+                const int16_t v280 = add(v274, v279);
+                const int16_t v281 = mullo(v19, v225);
+                const int16_t v282 = mulhi(v19, v26);
+                const int16_t v283 = mulhi(v281, 3329);
+                const int16_t v284 = sub(v282, v283);
+                const int16_t v285 = add(v280, v284);
+                const int16_t v286 = mullo(v43, k0[l]);
+                const int16_t v287 = mullo(v34, v286);
+                const int16_t v288 = mulhi(v34, v43);
+                const int16_t v289 = mulhi(v287, 3329);
+                const int16_t v290 = sub(v288, v289);
+                const int16_t v291 = add(v285, v290);
+                const int16_t v292 = mullo(v35, v237);
+                const int16_t v293 = mulhi(v35, v42);
+                const int16_t v294 = mulhi(v292, 3329);
+                const int16_t v295 = sub(v293, v294);
+                const int16_t v296 = add(v291, v295);
+                const int16_t v297 = mullo(v59, k0[l]);
+                const int16_t v298 = mullo(v50, v297);
+                const int16_t v299 = mulhi(v50, v59);
+                const int16_t v300 = mulhi(v298, 3329);
+                const int16_t v301 = sub(v299, v300);
+                const int16_t v302 = mullo(v296, k1[l]);
+                const int16_t v303 = mulhi(v296, -1044);
+                const int16_t v304 = mulhi(v302, 3329);
+                const int16_t v305 = sub(v303, v304);
+                const int16_t v306 = add(v305, v301);
+                const int16_t v307 = mullo(v51, v249);
+                const int16_t v308 = mulhi(v51, v58);
+                const int16_t v309 = mulhi(v307, 3329);
+                const int16_t v310 = sub(v308, v309);
+                const int16_t v311 = add(v306, v310);
+                const int16_t v312 = p2[l + 16];
+                const int16_t v313 = p3[l + 16];
+                const int16_t v314 = mullo(v13, v313);
+                const int16_t v315 = mulhi(v13, v312);
+                const int16_t v316 = mulhi(v314, 3329);
+                const int16_t v317 = sub(v315, v316);
+                const int16_t v318 = p2[l + 16];
+                const int16_t v319 = p3[l + 16];
+                const int16_t v320 = mullo(v29, v319);
+                const int16_t v321 = mulhi(v29, v318);
+                const int16_t v322 = mulhi(v320, 3329);
+                const int16_t v323 = sub(v321, v322);
+                const int16_t v324 = p2[l + 16];
+                const int16_t v325 = p3[l + 16];
+                const int16_t v326 = mullo(v45, v325);
+                const int16_t v327 = mulhi(v45, v324);
+                const int16_t v328 = mulhi(v326, 3329);
+                const int16_t v329 = sub(v327, v328);
+                const int16_t v330 = p2[l + 16];
+                const int16_t v331 = p3[l + 16];
+                const int16_t v332 = mullo(v61, v331);
+                const int16_t v333 = mulhi(v61, v330);
+                const int16_t v334 = mulhi(v332, 3329);
+                const int16_t v335 = sub(v333, v334);
+                const int16_t v336 = mullo(v12, k0[l]);
+                const int16_t v337 = mullo(v4, v336);
+                const int16_t v338 = mulhi(v4, v12);
+                const int16_t v339 = mulhi(v337, 3329);
+                const int16_t v340 = sub(v338, v339);
+                const int16_t v341 = mullo(v317, k0[l]);
+                const int16_t v342 = mullo(v5, v341);
+                const int16_t v343 = mulhi(v5, v317);
+                const int16_t v344 = mulhi(v342, 3329);
+                const int16_t v345 = sub(v343, v344);
+                const int16_t v346 = add(v340, v345);
+                const int16_t v347 = mullo(v28, k0[l]);
+                const int16_t v348 = mullo(v20, v347);
+                const int16_t v349 = mulhi(v20, v28);
+                const int16_t v350 = mulhi(v348, 3329);
+                const int16_t v351 = sub(v349, v350);
+                const int16_t v352 = add(v346, v351);
+                const int16_t v353 = mullo(v323, k0[l]);
+                const int16_t v354 = mullo(v21, v353);
+                const int16_t v355 = mulhi(v21, v323);
+                const int16_t v356 = mulhi(v354, 3329);
+                const int16_t v357 = sub(v355, v356);
+                const int16_t v358 = add(v352, v357);
+                const int16_t v359 = mullo(v44, k0[l]);
+                const int16_t v360 = mullo(v36, v359);
+                const int16_t v361 = mulhi(v36, v44);
+                const int16_t v362 = mulhi(v360, 3329);
+                const int16_t v363 = sub(v361, v362);
+                const int16_t v364 = add(v358, v363);
+                const int16_t v365 = mullo(v329, k0[l]);
+                const int16_t v366 = mullo(v37, v365);
+                const int16_t v367 = mulhi(v37, v329);
+                const int16_t v368 = mulhi(v366, 3329);
+                const int16_t v369 = sub(v367, v368);
+                const int16_t v370 = add(v364, v369);
+                const int16_t v371 = mullo(v60, k0[l]);
+                const int16_t v372 = mullo(v52, v371);
+                const int16_t v373 = mulhi(v52, v60);
+                const int16_t v374 = mulhi(v372, 3329);
+                const int16_t v375 = sub(v373, v374);
+                const int16_t v376 = mullo(v370, k1[l]);
+                const int16_t v377 = mulhi(v370, -1044);
+                const int16_t v378 = mulhi(v376, 3329);
+                const int16_t v379 = sub(v377, v378);
+                const int16_t v380 = add(v379, v375);
+                const int16_t v381 = mullo(v335, k0[l]);
+                const int16_t v382 = mullo(v53, v381);
+                const int16_t v383 = mulhi(v53, v335);
+                const int16_t v384 = mulhi(v382, 3329);
+                const int16_t v385 = sub(v383, v384);
+                const int16_t v386 = add(v380, v385);
+                const int16_t v387 = mullo(v13, k0[l]);
+                const int16_t v388 = mullo(v4, v387);
+                const int16_t v389 = mulhi(v4, v13);
+                const int16_t v390 = mulhi(v388, 3329);
+                const int16_t v391 = sub(v389, v390);
+                const int16_t v392 = mullo(v5, v336);
+                const int16_t v393 = mulhi(v5, v12);
+                const int16_t v394 = mulhi(v392, 3329);
+                const int16_t v395 = sub(v393, v394);
+                const int16_t v396 = add(v391, v395);
+                const int16_t v397 = mullo(v29, k0[l]);
+                const int16_t v398 = mullo(v20, v397);
+                const int16_t v399 = mulhi(v20, v29);
+                const int16_t v400 = mulhi(v398, 3329);
+                const int16_t v401 = sub(v399, v400);
+                const int16_t v402 = add(v396, v401);
+                const int16_t v403 = mullo(v21, v347);
+                const int16_t v404 = mulhi(v21, v28);
+                const int16_t v405 = mulhi(v403, 3329);
+                const int16_t v406 = sub(v404, v405);
+                const int16_t v407 = add(v402, v406);
+                const int16_t v408 = mullo(v45, k0[l]);
+                const int16_t v409 = mullo(v36, v408);
+                const int16_t v410 = mulhi(v36, v45);
+                const int16_t v411 = mulhi(v409, 3329);
+                const int16_t v412 = sub(v410, v411);
+                const int16_t v413 = add(v407, v412);
+                const int16_t v414 = mullo(v37, v359);
+                const int16_t v415 = mulhi(v37, v44);
+                const int16_t v416 = mulhi(v414, 3329);
+                const int16_t v417 = sub(v415, v416);
+                const int16_t v418 = add(v413, v417);
+                const int16_t v419 = mullo(v61, k0[l]);
+                const int16_t v420 = mullo(v52, v419);
+                const int16_t v421 = mulhi(v52, v61);
+                const int16_t v422 = mulhi(v420, 3329);
+                const int16_t v423 = sub(v421, v422);
+                const int16_t v424 = mullo(v418, k1[l]);
+                const int16_t v425 = mulhi(v418, -1044);
+                const int16_t v426 = mulhi(v424, 3329);
+                const int16_t v427 = sub(v425, v426);
+                const int16_t v428 = add(v427, v423);
+                const int16_t v429 = mullo(v53, v371);
+                const int16_t v430 = mulhi(v53, v60);
+                const int16_t v431 = mulhi(v429, 3329);
+                const int16_t v432 = sub(v430, v431);
+                const int16_t v433 = add(v428, v432);
+                const int16_t v434 = p2[l + 24];
+                const int16_t v435 = p3[l + 24];
+                const int16_t v436 = mullo(v15, v435);
+                const int16_t v437 = mulhi(v15, v434);
+                const int16_t v438 = mulhi(v436, 3329);
+                const int16_t v439 = sub(v437, v438);
+                const int16_t v440 = p2[l + 24];
+                const int16_t v441 = p3[l + 24];
+                const int16_t v442 = mullo(v31, v441);
+                const int16_t v443 = mulhi(v31, v440);
+                const int16_t v444 = mulhi(v442, 3329);
+                const int16_t v445 = sub(v443, v444);
+                const int16_t v446 = p2[l + 24];
+                const int16_t v447 = p3[l + 24];
+                const int16_t v448 = mullo(v47, v447);
+                const int16_t v449 = mulhi(v47, v446);
+                const int16_t v450 = mulhi(v448, 3329);
+                const int16_t v451 = sub(v449, v450);
+                const int16_t v452 = p2[l + 24];
+                const int16_t v453 = p3[l + 24];
+                const int16_t v454 = mullo(v63, v453);
+                const int16_t v455 = mulhi(v63, v452);
+                const int16_t v456 = mulhi(v454, 3329);
+                const int16_t v457 = sub(v455, v456);
+                const int16_t v458 = mullo(v14, k0[l]);
+                const int16_t v459 = mullo(v6, v458);
+                const int16_t v460 = mulhi(v6, v14);
+                const int16_t v461 = mulhi(v459, 3329);
+                const int16_t v462 = sub(v460, v461);
+                const int16_t v463 = mullo(v439, k0[l]);
+                const int16_t v464 = mullo(v7, v463);
+                const int16_t v465 = mulhi(v7, v439);
+                const int16_t v466 = mulhi(v464, 3329);
+                const int16_t v467 = sub(v465, v466);
+                const int16_t v468 = add(v462, v467);
+                const int16_t v469 = mullo(v30, k0[l]);
+                const int16_t v470 = mullo(v22, v469);
+                const int16_t v471 = mulhi(v22, v30);
+                const int16_t v472 = mulhi(v470, 3329);
+                const int16_t v473 = sub(v471, v472);
+                const int16_t v474 = add(v468, v473);
+                const int16_t v475 = mullo(v445, k0[l]);
+                const int16_t v476 = mullo(v23, v475);
+                const int16_t v477 = mulhi(v23, v445);
+                const int16_t v478 = mulhi(v476, 3329);
+                const int16_t v479 = sub(v477, v478);
+                const int16_t v480 = add(v474, v479);
+                const int16_t v481 = mullo(v46, k0[l]);
+                const int16_t v482 = mullo(v38, v481);
+                const int16_t v483 = mulhi(v38, v46);
+                const int16_t v484 = mulhi(v482, 3329);
+                const int16_t v485 = sub(v483, v484);
+                const int16_t v486 = add(v480, v485);
+                const int16_t v487 = mullo(v451, k0[l]);
+                const int16_t v488 = mullo(v39, v487);
+                const int16_t v489 = mulhi(v39, v451);
+                const int16_t v490 = mulhi(v488, 3329);
+                const int16_t v491 = sub(v489, v490);
+                const int16_t v492 = add(v486, v491);
+                const int16_t v493 = mullo(v62, k0[l]);
+                const int16_t v494 = mullo(v54, v493);
+                const int16_t v495 = mulhi(v54, v62);
+                const int16_t v496 = mulhi(v494, 3329);
+                const int16_t v497 = sub(v495, v496);
+                const int16_t v498 = mullo(v492, k1[l]);
+                const int16_t v499 = mulhi(v492, -1044);
+                const int16_t v500 = mulhi(v498, 3329);
+                const int16_t v501 = sub(v499, v500);
+                const int16_t v502 = add(v501, v497);
+                const int16_t v503 = mullo(v457, k0[l]);
+                const int16_t v504 = mullo(v55, v503);
+                const int16_t v505 = mulhi(v55, v457);
+                const int16_t v506 = mulhi(v504, 3329);
+                const int16_t v507 = sub(v505, v506);
+                const int16_t v508 = add(v502, v507);
+                const int16_t v509 = mullo(v15, k0[l]);
+                const int16_t v510 = mullo(v6, v509);
+                const int16_t v511 = mulhi(v6, v15);
+                const int16_t v512 = mulhi(v510, 3329);
+                const int16_t v513 = sub(v511, v512);
+                const int16_t v514 = mullo(v7, v458);
+                const int16_t v515 = mulhi(v7, v14);
+                const int16_t v516 = mulhi(v514, 3329);
+                const int16_t v517 = sub(v515, v516);
+                const int16_t v518 = add(v513, v517);
+                const int16_t v519 = mullo(v31, k0[l]);
+                const int16_t v520 = mullo(v22, v519);
+                const int16_t v521 = mulhi(v22, v31);
+                const int16_t v522 = mulhi(v520, 3329);
+                const int16_t v523 = sub(v521, v522);
+                const int16_t v524 = add(v518, v523);
+                const int16_t v525 = mullo(v23, v469);
+                const int16_t v526 = mulhi(v23, v30);
+                const int16_t v527 = mulhi(v525, 3329);
+                const int16_t v528 = sub(v526, v527);
+                const int16_t v529 = add(v524, v528);
+                const int16_t v530 = mullo(v47, k0[l]);
+                const int16_t v531 = mullo(v38, v530);
+                const int16_t v532 = mulhi(v38, v47);
+                const int16_t v533 = mulhi(v531, 3329);
+                const int16_t v534 = sub(v532, v533);
+                const int16_t v535 = add(v529, v534);
+                const int16_t v536 = mullo(v39, v481);
+                const int16_t v537 = mulhi(v39, v46);
+                const int16_t v538 = mulhi(v536, 3329);
+                const int16_t v539 = sub(v537, v538);
+                const int16_t v540 = add(v535, v539);
+                const int16_t v541 = mullo(v63, k0[l]);
+                const int16_t v542 = mullo(v54, v541);
+                const int16_t v543 = mulhi(v54, v63);
+                const int16_t v544 = mulhi(v542, 3329);
+                const int16_t v545 = sub(v543, v544);
+                const int16_t v546 = mullo(v540, k1[l]);
+                const int16_t v547 = mulhi(v540, -1044);
+                const int16_t v548 = mulhi(v546, 3329);
+                const int16_t v549 = sub(v547, v548);
+                const int16_t v550 = add(v549, v545);
+                const int16_t v551 = mullo(v55, v493);
+                const int16_t v552 = mulhi(v55, v62);
+                const int16_t v553 = mulhi(v551, 3329);
+                const int16_t v554 = sub(v552, v553);
+                const int16_t v555 = add(v550, v554);
+                const int16_t v556 = mullo(v142, k1[l]);
+                const int16_t v557 = mulhi(v142, -1044);
+                const int16_t v558 = mulhi(v556, 3329);
+                const int16_t v559 = sub(v557, v558);
+                p4[l] = v559;
+                const int16_t v561 = mullo(v189, k1[l]);
+                const int16_t v562 = mulhi(v189, -1044);
+                const int16_t v563 = mulhi(v561, 3329);
+                const int16_t v564 = sub(v562, v563);
+                p4[l + 8] = v564;
+                const int16_t v566 = mullo(v264, k1[l]);
+                const int16_t v567 = mulhi(v264, -1044);
+                const int16_t v568 = mulhi(v566, 3329);
+                const int16_t v569 = sub(v567, v568);
+                p4[l + 16] = v569;
+                const int16_t v571 = mullo(v311, k1[l]);
+                const int16_t v572 = mulhi(v311, -1044);
+                const int16_t v573 = mulhi(v571, 3329);
+                const int16_t v574 = sub(v572, v573);
+                p4[l + 24] = v574;
+                const int16_t v576 = mullo(v386, k1[l]);
+                const int16_t v577 = mulhi(v386, -1044);
+                const int16_t v578 = mulhi(v576, 3329);
+                const int16_t v579 = sub(v577, v578);
+                p4[l + 32] = v579;
+                const int16_t v581 = mullo(v433, k1[l]);
+                const int16_t v582 = mulhi(v433, -1044);
+                const int16_t v583 = mulhi(v581, 3329);
+                const int16_t v584 = sub(v582, v583);
+                p4[l + 40] = v584;
+                const int16_t v586 = mullo(v508, k1[l]);
+                const int16_t v587 = mulhi(v508, -1044);
+                const int16_t v588 = mulhi(v586, 3329);
+                const int16_t v589 = sub(v587, v588);
+                p4[l + 48] = v589;
+                const int16_t v591 = mullo(v555, k1[l]);
+                const int16_t v592 = mulhi(v555, -1044);
+                const int16_t v593 = mulhi(v591, 3329);
+                const int16_t v594 = sub(v592, v593);
+                p4[l + 56] = v594;
+            }
+        }
+    }
+    /* result: copy [Seiler18 §4] */
+    for (int i2 = 0; i2 < 16; i2++) {
+        {
+            int16_t *const p0 = r + 16 * i2;
+            int16_t *const p1 = c + 16 * i2;
+            for (int l = 0; l < 8; l++) {
+                const int16_t v0 = p0[l];
+                const int16_t v1 = p0[l + 8];
+                p1[l] = v0;
+                p1[l + 8] = v1;
+            }
+        }
+    }
+}
+
 void mlkem_to_standard_c(int16_t c[256], const int16_t a[256])
 {
     int16_t t[256];
@@ -2025,6 +3580,12 @@ void mlkem_mul_c(int16_t c[256], const int16_t a[256], const int16_t b[256])
 #undef forward_zforward_v2_rq
 #undef forward_zforward_v_r
 #undef forward_zforward_v_rq
+#undef inner2_zbase_v_r
+#undef inner2_zbase_v_rq
+#undef inner3_zbase_v_r
+#undef inner3_zbase_v_rq
+#undef inner4_zbase_v_r
+#undef inner4_zbase_v_rq
 #undef inverse_zinverse_v_r
 #undef inverse_zinverse_v_rq
 #undef mul_zbase_v_r
@@ -2039,6 +3600,9 @@ void mlkem_mul_c(int16_t c[256], const int16_t a[256], const int16_t b[256])
 #undef mlkem_inverse_c
 #undef mlkem_base_c
 #undef mlkem_accumulate_c
+#undef mlkem_inner2_c
+#undef mlkem_inner3_c
+#undef mlkem_inner4_c
 #undef mlkem_to_standard_c
 #undef mlkem_from_standard_c
 #undef mlkem_mul_c

@@ -111,7 +111,7 @@ pub fn kind(computes: Computes) -> &'static str {
         Computes::Product => "product",
         Computes::Forward { .. } => "forward",
         Computes::Inverse { .. } => "inverse",
-        Computes::BaseProduct { .. } => "base-product",
+        Computes::BaseProduct { .. } | Computes::InnerProduct { .. } => "base-product",
         Computes::Accumulate { .. } => "accumulate",
         Computes::ToStandard => "to-standard",
         Computes::FromStandard => "from-standard",
@@ -123,6 +123,7 @@ fn scale(computes: Computes) -> Option<u64> {
         Computes::Forward { scale }
         | Computes::Inverse { scale }
         | Computes::BaseProduct { scale }
+        | Computes::InnerProduct { scale, .. }
         | Computes::Accumulate { scale } => Some(scale),
         Computes::Product | Computes::ToStandard | Computes::FromStandard => None,
     }
@@ -138,6 +139,10 @@ pub fn formula(computes: Computes, ring: &Ring) -> String {
         Computes::BaseProduct { .. } => {
             format!("c = {times}(a o b) mod {}, remainder by remainder", ring.q())
         }
+        Computes::InnerProduct { pairs, .. } => format!(
+            "c = {times}(a1 o b1 + ... + a{pairs} o b{pairs}) mod {}, remainder by remainder",
+            ring.q()
+        ),
         Computes::Accumulate { .. } => {
             format!("c = c + {times}(a o b) mod {}, remainder by remainder", ring.q())
         }
@@ -150,9 +155,9 @@ pub fn formula(computes: Computes, ring: &Ring) -> String {
 
 impl Entry {
     /// Pairs (output, input) of argument numbers that may be one array. What is read and written
-    /// is added to, and not one of the factors.
+    /// is added to, and not one of the factors; nor are the factors of several products.
     pub fn alias(&self) -> Vec<(usize, usize)> {
-        if matches!(self.computes, Computes::Accumulate { .. }) {
+        if matches!(self.computes, Computes::Accumulate { .. } | Computes::InnerProduct { .. }) {
             return Vec::new();
         }
         (1..self.signature.arguments.len()).map(|i| (0, i)).collect()
@@ -203,6 +208,9 @@ impl Entry {
         );
         if let Some(scale) = scale(self.computes) {
             text += &format!("scale = {scale}\n");
+        }
+        if let Computes::InnerProduct { pairs, .. } = self.computes {
+            text += &format!("pairs = {pairs}\n");
         }
         let alias = self.alias();
         if !alias.is_empty() {

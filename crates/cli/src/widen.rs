@@ -16,11 +16,17 @@ use crate::entry::Entry;
 
 /// Whether an entry point's inputs may be other than canonical.
 fn widens(computes: Option<Computes>) -> bool {
-    use Computes::{Accumulate, BaseProduct, Forward, Inverse};
-    let all = [Forward { scale: 0 }, Inverse { scale: 0 }, BaseProduct { scale: 0 }];
-    let like = |c: Computes| std::mem::discriminant(&c);
-    let some = computes.map(like);
-    all.into_iter().chain([Accumulate { scale: 0 }]).any(|c| Some(like(c)) == some)
+    use Computes::{Accumulate, BaseProduct, Forward, InnerProduct, Inverse};
+    matches!(
+        computes,
+        Some(
+            Forward { .. }
+                | Inverse { .. }
+                | BaseProduct { .. }
+                | InnerProduct { .. }
+                | Accumulate { .. }
+        )
+    )
 }
 
 /// The largest of `start..=limit` that fits, where all below fit: doubling steps up to one that

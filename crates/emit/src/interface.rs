@@ -56,6 +56,10 @@ fn sentence(computes: Computes) -> String {
         Computes::BaseProduct { scale } => {
             format!("c = {}(a o b) modulo q, the products of transforms.", times(scale))
         }
+        Computes::InnerProduct { scale, pairs } => format!(
+            "c = {}(a1 o b1 + ... + a{pairs} o b{pairs}) modulo q, of transforms one after the other.",
+            times(scale)
+        ),
         Computes::Accumulate { scale } => {
             format!("c = c + {}(a o b) modulo q, of transforms.", times(scale))
         }

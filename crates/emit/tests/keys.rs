@@ -48,6 +48,7 @@ fn values(key: &str) -> &'static [&'static str] {
         "depth" => &["1", "2", "4"],
         "merge" => &["1", "2"],
         "reductions" => &["['no.such.site']", "[]"],
+        "inner-products" => &["[3]", "[2, 4]"],
         "drop" | "add" => &["['no.such.site']"],
         "unsigned" => &[
             "{ inverse-by = 'inverse-cooley-tukey', forward = { multiples = ['1'] }, inverse = { multiples = ['1'] } }",

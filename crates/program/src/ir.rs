@@ -76,6 +76,13 @@ pub enum Computes {
         /// Residue in `[1, q)`.
         scale: u64,
     },
+    /// `(c, a, b)`: c = scale·(a_1 ∘ b_1 + a_2 ∘ b_2 + …), a and b being so many transforms one after the other.
+    InnerProduct {
+        /// Residue in `[1, q)`.
+        scale: u64,
+        /// Pairs of transforms.
+        pairs: usize,
+    },
     /// `(c, a, b)` with c [`Role::InOut`]: c ← c + scale·(a ∘ b).
     Accumulate {
         /// Residue in `[1, q)`.

@@ -71,6 +71,8 @@ pub struct Schedule {
     pub depth: u32,
     /// Levels on whole registers that the pass with shuffles takes with it.
     pub merge: u32,
+    /// A transform of the whole ring has an entry point for the sum of so many base products, for each number.
+    pub inner_products: Vec<u32>,
     /// The reductions of a transform of x^n + 1, all of them, by site; absent: as late as ranges
     /// allow.
     pub reductions: Option<Vec<String>>,
@@ -226,6 +228,7 @@ impl Default for Schedule {
             straight: 256,
             depth: 3,
             merge: 0,
+            inner_products: Vec::new(),
             reductions: None,
             limits: Limits::default(),
             drop: Vec::new(),
@@ -288,16 +291,21 @@ impl Schedule {
         Schedule::parse(&all.to_string())
     }
 
-    /// What a search found for a plan on a target and `schedules/PLAN.TARGET.toml` keeps; nothing where
-    /// there is no such file.
+    /// What `schedules/PLAN.TARGET.toml` keeps for a plan on a target, as a search found it, and `schedules/PLAN.toml` for
+    /// the plan on any target; nothing where there is no such file.
     ///
     /// # Errors
-    /// The file is no schedule.
+    /// A file is no schedule.
     pub fn saved(plan: &str, target: &str) -> Result<Option<Schedule>, toml::de::Error> {
-        let name = format!("{plan}.{target}");
-        let found = SAVED.iter().find(|(stem, _)| *stem == name);
-        let target = Target::find(target);
-        found.zip(target).map(|((_, text), target)| Schedule::parse_for(text, target)).transpose()
+        let names = [plan.to_owned(), format!("{plan}.{target}")];
+        let found = SAVED.iter().filter(|(stem, _)| names.iter().any(|name| name == stem));
+        let Some(target) = Target::find(target) else { return Ok(None) };
+        let mut all = None;
+        for (_, text) in found {
+            let saved = toml::from_str::<toml::Table>(text)?;
+            all.get_or_insert_with(toml::Table::new).extend(saved);
+        }
+        all.map(|text| Schedule::parse_for(&text.to_string(), target)).transpose()
     }
 
     /// Reads a TOML text; what it leaves out has the value of [`Schedule::default`].
@@ -355,6 +363,16 @@ impl Schedule {
                     _ => format!("`{key}` is {value}; it lies in [{least}, {most}]"),
                 });
             }
+        }
+        if let Some(pairs) = self.inner_products.iter().find(|n| !(2..=64).contains(*n)) {
+            return Some(format!("`inner-products` has {pairs}; each lies in [2, 64]"));
+        }
+        if let Some((first, _)) =
+            self.inner_products.iter().zip(self.inner_products.iter().skip(1)).find(|(a, b)| a >= b)
+        {
+            return Some(format!(
+                "`inner-products` has {first} before a number that is not larger; list them in order"
+            ));
         }
         if let Some(lanes) = self.lanes.filter(|n| !(2..=50).contains(n) || n % 2 != 0) {
             return Some(format!("`lanes` is {lanes}; it is an even number in [2, 50]"));

@@ -90,6 +90,7 @@ keys! {
         reductions: Option<Vec<String>> = "reductions";
         drop: Vec<String> = "drop";
         add: Vec<String> = "add";
+        inner_products: Vec<u32> = "inner-products";
         unsigned: Option<Unsigned> = "unsigned";
     }
 }

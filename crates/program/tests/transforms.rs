@@ -62,6 +62,16 @@ fn expected(
         Computes::BaseProduct { scale } => {
             own(&scaled(ntt.base(&standard(&all[0]), &standard(&all[1])), scale))
         }
+        Computes::InnerProduct { scale, pairs } => {
+            let n = ntt.size();
+            let mut sum = vec![0; n];
+            for k in 0..pairs {
+                let [a, b] = [0, 1].map(|i| standard(&all[i][k * n..(k + 1) * n]));
+                let product = own(&scaled(ntt.base(&a, &b), scale));
+                sum.iter_mut().zip(product).for_each(|(s, x)| *s = zq::add(*s, x, q));
+            }
+            sum
+        }
         Computes::Accumulate { scale } => {
             let product = ntt.base(&standard(&all[1]), &standard(&all[2]));
             let product = own(&scaled(product, scale));
@@ -88,7 +98,7 @@ fn check(plan: &Plan, schedule: &Schedule) -> Program {
     let lowered =
         lower(plan, schedule, &AVX2, "x").unwrap_or_else(|e| panic!("{}: {e}", plan.ring));
     let program = lowered.program;
-    let (n, q) = (ntt.size(), program.q);
+    let q = program.q;
     for procedure in program.procedures.iter().filter(|p| p.exported) {
         let computes = procedure.computes.unwrap();
         let what = format!(
@@ -99,12 +109,24 @@ fn check(plan: &Plan, schedule: &Schedule) -> Program {
             schedule.order
         );
         let entry = program.entry(&procedure.name).unwrap().expand();
+        // Chains fit: what the forward transform leaves is multiplied, and sums are transformed back.
+        let leaves = |name: &str| {
+            magnitude(program.procedures.iter().find(|p| p.name == name).unwrap(), &Role::Output)
+        };
+        if let Computes::InnerProduct { .. } = computes {
+            assert!(leaves("forward") <= magnitude(procedure, &Role::Input), "{what}");
+            let inverse = program.procedures.iter().find(|p| p.name == "inverse").unwrap();
+            assert!(
+                magnitude(procedure, &Role::Output) <= magnitude(inverse, &Role::Input),
+                "{what}"
+            );
+        }
         let inputs: Vec<Vec<Vec<i64>>> = procedure
             .buffers
             .iter()
             .filter(|b| matches!(b.role, Role::Input | Role::InOut))
             .enumerate()
-            .map(|(k, b)| operands(n, b.range.unwrap().1, 77 + k as u64))
+            .map(|(k, b)| operands(b.words, b.range.unwrap().1, 77 + k as u64))
             .collect();
         let out = match computes {
             Computes::Accumulate { .. } => magnitude(procedure, &Role::InOut),
@@ -123,7 +145,9 @@ fn check(plan: &Plan, schedule: &Schedule) -> Program {
             let worst = got.iter().map(|x| x.abs()).max().unwrap();
             assert!(worst <= out, "{what}: {worst} beyond {out}");
             for alias in 0..given.len() {
-                if !matches!(computes, Computes::Accumulate { .. }) {
+                let apart =
+                    matches!(computes, Computes::Accumulate { .. } | Computes::InnerProduct { .. });
+                if !apart {
                     let again = run_in_place(&entry, &given, alias).unwrap();
                     assert!(again == got, "{what}: in place of {alias}");
                 }
@@ -135,9 +159,10 @@ fn check(plan: &Plan, schedule: &Schedule) -> Program {
 
 fn schedules() -> [Schedule; 4] {
     let standard = |s: Schedule| Schedule { order: Order::Standard, ..s };
+    let sums = |s: Schedule| Schedule { inner_products: vec![2, 3, 4, 7], ..s };
     [
-        Schedule::default(),
-        Schedule::portable(),
+        sums(Schedule::default()),
+        sums(Schedule::portable()),
         standard(Schedule::default()),
         standard(Schedule::portable()),
     ]

@@ -17,13 +17,17 @@
 /* The multipliers, from the forge (lib/generated). */
 void RF_NS(mlkem_forward_c)(int16_t c[256], const int16_t a[256]);
 void RF_NS(mlkem_inverse_c)(int16_t c[256], const int16_t a[256]);
-void RF_NS(mlkem_accumulate_c)(int16_t c[256], const int16_t a[256], const int16_t b[256]);
+void RF_NS(mlkem_inner2_c)(int16_t c[256], const int16_t a[512], const int16_t b[512]);
+void RF_NS(mlkem_inner3_c)(int16_t c[256], const int16_t a[768], const int16_t b[768]);
+void RF_NS(mlkem_inner4_c)(int16_t c[256], const int16_t a[1024], const int16_t b[1024]);
 void RF_NS(mlkem_to_standard_c)(int16_t c[256], const int16_t a[256]);
 void RF_NS(mlkem_from_standard_c)(int16_t c[256], const int16_t a[256]);
 #if RF_HAVE_VECTOR_CODE
 void RF_NS(RF_V(mlkem_forward))(int16_t c[256], const int16_t a[256]);
 void RF_NS(RF_V(mlkem_inverse))(int16_t c[256], const int16_t a[256]);
-void RF_NS(RF_V(mlkem_accumulate))(int16_t c[256], const int16_t a[256], const int16_t b[256]);
+void RF_NS(RF_V(mlkem_inner2))(int16_t c[256], const int16_t a[512], const int16_t b[512]);
+void RF_NS(RF_V(mlkem_inner3))(int16_t c[256], const int16_t a[768], const int16_t b[768]);
+void RF_NS(RF_V(mlkem_inner4))(int16_t c[256], const int16_t a[1024], const int16_t b[1024]);
 void RF_NS(RF_V(mlkem_to_standard))(int16_t c[256], const int16_t a[256]);
 void RF_NS(RF_V(mlkem_from_standard))(int16_t c[256], const int16_t a[256]);
 #define RF_MLKEM_CALL(what, arguments)                                                             \
@@ -47,9 +51,14 @@ void RF_NS(mlkem_inverse)(int16_t c[256], const int16_t a[256])
     RF_MLKEM_CALL(inverse, (c, a));
 }
 
-void RF_NS(mlkem_accumulate)(int16_t c[256], const int16_t a[256], const int16_t b[256])
+void RF_NS(mlkem_inner)(int16_t c[256], const int16_t a[][256], const int16_t b[][256], int k)
 {
-    RF_MLKEM_CALL(accumulate, (c, a, b));
+    if (k == 2)
+        RF_MLKEM_CALL(inner2, (c, (const int16_t *)a, (const int16_t *)b));
+    else if (k == 3)
+        RF_MLKEM_CALL(inner3, (c, (const int16_t *)a, (const int16_t *)b));
+    else
+        RF_MLKEM_CALL(inner4, (c, (const int16_t *)a, (const int16_t *)b));
 }
 
 void RF_NS(mlkem_to_standard)(int16_t a[256])

@@ -18,8 +18,16 @@
 void RF_NS(mlkem_forward)(int16_t c[256], const int16_t a[256]);
 /* c = 2^16 T^-1(a), |c| <= 2490, for |a| <= 10080. c may be a. */
 void RF_NS(mlkem_inverse)(int16_t c[256], const int16_t a[256]);
+#if RINGFORGE_SMALL
 /* c = c + 2^-16 a b, product by product, |c| <= 1847 before and after, |a|, |b| <= 17709. */
 void RF_NS(mlkem_accumulate)(int16_t c[256], const int16_t a[256], const int16_t b[256]);
+#else
+/*
+ * c = 2^-16 (a[0] b[0] + ... + a[k - 1] b[k - 1]), product by product, |c| <= 2108, for 2 <= k <= 4 and a, b as forward leaves
+ * them, or |a|, |b| <= 15198.
+ */
+void RF_NS(mlkem_inner)(int16_t c[256], const int16_t a[][256], const int16_t b[][256], int k);
+#endif
 void RF_NS(mlkem_to_standard)(int16_t a[256]);
 void RF_NS(mlkem_from_standard)(int16_t a[256]);
 

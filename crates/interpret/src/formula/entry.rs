@@ -40,8 +40,11 @@ impl Forms {
                 let at = Positions::new(layout()?, ring)?;
                 self.linear_agrees("the reordering", ring, |i| vec![(at.position[i], 1)])
             }
-            Computes::BaseProduct { scale } => self.base_agrees(layout()?, ring, scale, false),
-            Computes::Accumulate { scale } => self.base_agrees(layout()?, ring, scale, true),
+            Computes::BaseProduct { scale } => self.base_agrees(layout()?, ring, (scale, 1), false),
+            Computes::InnerProduct { scale, pairs } => {
+                self.base_agrees(layout()?, ring, (scale, pairs), false)
+            }
+            Computes::Accumulate { scale } => self.base_agrees(layout()?, ring, (scale, 1), true),
         }
     }
 
@@ -186,12 +189,12 @@ impl Forms {
         &self,
         layout: &TransformLayout,
         ring: &Ring,
-        scale: u64,
+        (scale, count): (u64, usize),
         accumulates: bool,
     ) -> Result<Agreement, Mismatch> {
         let n = ring.degree();
         let at = Positions::new(layout, ring)?;
-        self.shape(ring, &[n, n], accumulates.then_some(n))?;
+        self.shape(ring, &[count * n; 2], accumulates.then_some(n))?;
         let mut kind = Kind::BILINEAR;
         if accumulates {
             kind = Kind(kind.0 | Kind::linear(2).0);
@@ -203,7 +206,7 @@ impl Forms {
         // Pairs with a product that is not zero, and those whose definition is not zero; at all
         // others both are zero.
         let support = |side: &[u32]| -> Vec<Vec<usize>> {
-            let of = |p: usize| (0..n).filter(|&i| side[i * width + p] != 0).collect();
+            let of = |p: usize| (0..count * n).filter(|&i| side[i * width + p] != 0).collect();
             (0..width).map(of).collect()
         };
         let (x, y) = (support(&factors.x), support(&factors.y));
@@ -211,8 +214,8 @@ impl Forms {
         for (x, y) in x.iter().zip(&y) {
             pairs.extend(x.iter().flat_map(|&i| y.iter().map(move |&j| (i, j))));
         }
-        for leaf in 0..n / at.degree {
-            let of = |u: usize| at.position[leaf * at.degree + u];
+        for (k, leaf) in (0..count).flat_map(|k| (0..n / at.degree).map(move |leaf| (k, leaf))) {
+            let of = |u: usize| k * n + at.position[leaf * at.degree + u];
             let all = (0..at.degree).flat_map(|u| (0..at.degree).map(move |v| (u, v)));
             pairs.extend(all.map(|(u, v)| (of(u), of(v))));
         }
@@ -228,11 +231,15 @@ impl Forms {
                 let p = number[id as usize];
                 (u64::from(x[p]) * u64::from(y[p]) % self.q) as u32
             });
-            self.compare_values(&values, &at.product(i, j, scale)).map_err(
-                |(output, found, expected)| Mismatch::Coefficient { output, i, j, found, expected },
-            )?;
+            let wanted = match i / n == j / n {
+                true => at.product(i % n, j % n, scale),
+                false => Vec::new(),
+            };
+            self.compare_values(&values, &wanted).map_err(|(output, found, expected)| {
+                Mismatch::Coefficient { output, i, j, found, expected }
+            })?;
         }
-        Ok(self.agreement((n * n) as u64, pairs.len() as u64))
+        Ok(self.agreement((count * n * count * n) as u64, pairs.len() as u64))
     }
 }
 

@@ -15,6 +15,7 @@ use crate::ir::*;
 use crate::lower::LowerError;
 use crate::method::{EvenModulus, NarrowMethod, ProductMethod};
 use ringforge_plan::Unit;
+use std::collections::HashMap;
 
 /// Terms of a long leaf's sums that are straight-line code.
 pub(super) const UNROLLED: usize = 16;
@@ -47,6 +48,8 @@ pub struct Base<'a> {
     pub narrow: NarrowMethod,
     /// Whether sums are reduced early enough that any of them can be accumulated.
     pub tight: bool,
+    /// Whether dot products are added by the instruction that multiplies.
+    pub fused: bool,
     /// The index of each position.
     pub index_at: Vec<usize>,
 }
@@ -57,6 +60,24 @@ struct Registers {
     start: usize,
     /// The indices in its registers, as they are loaded.
     registers: Vec<Vec<usize>>,
+}
+
+/// What a stage sums up.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Pairs of transforms, one after the other in each operand.
+    pub pairs: usize,
+    /// What their products are added to; the sum is reduced then.
+    pub add: Option<BufferId>,
+    /// Whether it is reduced in any case.
+    pub reduce: bool,
+}
+
+impl Terms {
+    /// One product, as it comes or added to something.
+    pub fn one(add: Option<BufferId>) -> Terms {
+        Terms { pairs: 1, add, reduce: false }
+    }
 }
 
 /// Reduced whenever the next term might not fit.
@@ -109,7 +130,7 @@ impl Base<'_> {
         all.map(|&w| self.words.product(w, bound)).max().unwrap_or(0)
     }
 
-    fn refuse(&self, bound: i64) -> LowerError {
+    pub(super) fn refuse(&self, bound: i64) -> LowerError {
         LowerError::Word {
             stage: format!("{}.base", self.style.stage),
             most: self.words.most(),
@@ -128,8 +149,37 @@ impl Base<'_> {
         if self.tight { most - self.words.reduced(most) } else { most }
     }
 
-    /// The bound of the products, from those of the operands; an error where words overflow.
-    pub fn bound(&self, a: i64, b: i64) -> Result<i64, LowerError> {
+    /// Whether sums are of double words, each narrowed once.
+    fn wide(&self) -> bool {
+        self.product == ProductMethod::MontgomeryWide && !self.tight && self.kind() != Kind::Long
+    }
+
+    /// The bound of a sum of so many products, from those of the operands; an error where words overflow.
+    pub fn bound(&self, a: i64, b: i64, pairs: usize) -> Result<i64, LowerError> {
+        let (size, one) = self.narrowed(a, b, pairs)?;
+        let sum = |sum: i64| self.next(sum, one, self.words.most()) + one;
+        Ok((1..pairs.div_ceil(size)).fold(one, |bound, _| sum(bound)))
+    }
+
+    /// How many products are summed before they are narrowed, and the bound of such a sum. Where there are more, any
+    /// number of them can be added, with reductions.
+    fn narrowed(&self, a: i64, b: i64, pairs: usize) -> Result<(usize, i64), LowerError> {
+        let closed = |&(_, bound): &(usize, i64)| self.words.closed(bound).is_some();
+        let all = self.together(a, b, pairs).map(|bound| (pairs, bound));
+        if pairs == 1 || all.is_ok() {
+            return all;
+        }
+        let fewer = (1..pairs).rev().filter_map(|n| Some((n, self.together(a, b, n).ok()?)));
+        fewer.into_iter().find(closed).ok_or_else(|| self.refuse(a.max(b)))
+    }
+
+    /// The bound of a sum before a term within `term`: that of what is reduced where both might exceed `room`.
+    fn next(&self, sum: i64, term: i64, room: i64) -> i64 {
+        if sum + term > room { self.words.reduced(sum) } else { sum }
+    }
+
+    /// The bound of the sum of so many products that is narrowed once.
+    fn together(&self, a: i64, b: i64, pairs: usize) -> Result<i64, LowerError> {
         let most = self.words.most();
         if a > most || b > most {
             return Err(self.refuse(a.max(b)));
@@ -138,39 +188,52 @@ impl Base<'_> {
         match self.kind() {
             Kind::Pairs => {
                 let one = if self.halves() { b } else { self.words.product(1, b) };
-                let wide = (a * (one + weighted)).max(2 * a * b);
+                let wide = pairs as i64 * (a * (one + weighted)).max(2 * a * b);
                 self.words.narrowed_by(self.narrow, wide).ok_or_else(|| self.refuse(a))
             }
-            _ => {
+            _ if self.wide() => {
+                let terms = (pairs * self.machine.ntt.degree()) as i128;
+                let sum = terms * i128::from(a) * i128::from(b.max(weighted));
+                self.words.narrowed(sum).ok_or_else(|| self.refuse(a))
+            }
+            kind => {
                 let term = self.words.words(a, b.max(weighted)).ok_or_else(|| self.refuse(a))?;
                 let (d, reduced) = (self.machine.ntt.degree(), self.words.reduced(most));
-                let long = self.kind() == Kind::Long;
+                let long = kind == Kind::Long;
                 let (mut sum, mut worst) = (if long { reduced } else { 0 }, 0);
                 let room = if long { most } else { self.room() };
-                for _ in 0..d.min(UNROLLED) {
-                    if sum + term > room {
-                        sum = self.words.reduced(sum);
-                    }
-                    sum += term;
+                let terms = if long { d.min(UNROLLED) } else { d * pairs };
+                for _ in 0..terms {
+                    sum = self.next(sum, term, room) + term;
                     worst = worst.max(sum);
                 }
-                let bound = if long { reduced } else { sum };
+                let bound = match (long, pairs) {
+                    (true, 1) => reduced,
+                    (true, _) => self.words.closed(reduced).ok_or_else(|| self.refuse(a))?,
+                    (false, _) => sum,
+                };
                 if worst > most { Err(self.refuse(worst)) } else { Ok(bound) }
             }
         }
     }
 
-    /// Statements for `to = a ∘ b`, or `to = add + a ∘ b`, reduced.
+    /// Statements for the sum of products, added to something or not.
     pub fn stage(
         &self,
         builder: &mut Builder,
         [to, a, b]: [BufferId; 3],
         bounds: [i64; 2],
-        add: Option<BufferId>,
+        terms: Terms,
     ) -> Result<Vec<Stmt>, LowerError> {
-        self.bound(bounds[0], bounds[1])?;
+        let n = self.machine.ntt.size();
+        let (size, one) = self.narrowed(bounds[0], bounds[1], terms.pairs)?;
         if self.kind() == Kind::Long {
-            return self.long(builder, [to, a, b], bounds, add);
+            let mut all = Vec::new();
+            for pair in 0..terms.pairs {
+                let add = if pair == 0 { terms.add } else { Some(to) };
+                all.extend(self.long(builder, [to, a, b], (bounds, pair * n), add)?);
+            }
+            return Ok(all);
         }
         let units = self.units();
         let rolled = self.style.rolled;
@@ -191,25 +254,40 @@ impl Base<'_> {
             let start = rounds.index(&starts).unwrap_or_else(|| Index::at(starts[0]));
             let mut block = Block::default();
             let lanes = self.shape().lanes();
-            let load = |block: &mut Block, buffer: BufferId| -> Vec<Value> {
-                let all = 0..hand.registers.len();
-                all.map(|r| block.push(Op::Load { buffer, at: start.plus(r * lanes) })).collect()
-            };
-            let (mut x, mut y) = (load(&mut block, a), load(&mut block, b));
-            play(&mut block, &steps, &mut x);
-            play(&mut block, &steps, &mut y);
-            let mut products = match self.kind() {
-                Kind::Pairs => vec![self.pair(&mut block, x[0], y[0], factors[0].clone())],
-                _ => self.lanes(&mut block, &hand, [&x, &y], bounds, &factors)?,
-            };
+            let mut operands = Vec::new();
+            for pair in 0..terms.pairs {
+                let mut both = [a, b].map(|buffer| {
+                    let at = |r: usize| start.plus(pair * n + r * lanes);
+                    let all = 0..hand.registers.len();
+                    all.map(|r| block.push(Op::Load { buffer, at: at(r) })).collect::<Vec<_>>()
+                });
+                both.iter_mut().for_each(|values| play(&mut block, &steps, values));
+                operands.push(both);
+            }
+            let mut sums: Vec<Sum> = Vec::new();
+            for some in operands.chunks(size) {
+                let products = match self.kind() {
+                    Kind::Pairs => vec![self.pairs(&mut block, some, factors[0].as_ref())],
+                    _ => self.lanes(&mut block, &hand, some, bounds, &factors)?,
+                };
+                let mut before = sums.into_iter();
+                let mut add = |value| match before.next() {
+                    Some(sum) => self.add(&mut block, sum, value, (one, self.words.most())),
+                    None => Sum { value, bound: one },
+                };
+                sums = products.into_iter().map(&mut add).collect();
+            }
+            let mut products: Vec<Value> = sums.into_iter().map(|sum| sum.value).collect();
             let (steps, places) = self.left(products.len());
             play(&mut block, &steps, &mut products);
             for (r, place) in places.into_iter().enumerate() {
                 let mut value = products[place];
                 let at = start.plus(r * lanes);
-                if let Some(buffer) = add {
+                if let Some(buffer) = terms.add {
                     let old = block.push(Op::Load { buffer, at: at.clone() });
                     value = block.push(Op::Add(old, value));
+                }
+                if terms.add.is_some() || terms.reduce {
                     value = block.push(Op::Reduce { a: value, method: self.style.reduce });
                 }
                 block.push(Op::Store { buffer: to, at, a: value });
@@ -317,76 +395,137 @@ impl Base<'_> {
         self.leaves(&hand).into_iter().map(leaf).collect()
     }
 
-    fn pair(&self, block: &mut Block, a: Value, b: Value, factor: Option<Factor>) -> Value {
-        let weighted = match factor {
-            Some(factor) => {
-                let both = block.push(Op::MulMod { a: b, factor, method: self.style.multiply });
-                match self.halves() {
-                    true => block.push(Op::Blend { a: b, b: both, mask: 0xaa }),
-                    false => both,
+    /// The sum of the products of pairs, in one register each.
+    fn pairs(
+        &self,
+        block: &mut Block,
+        operands: &[[Vec<Value>; 2]],
+        factor: Option<&Factor>,
+    ) -> Value {
+        let mut sums: [Option<Value>; 2] = [None; 2];
+        for [x, y] in operands {
+            let (a, b) = (x[0], y[0]);
+            let weighted = match factor {
+                Some(factor) => {
+                    let (factor, method) = (factor.clone(), self.style.multiply);
+                    let both = block.push(Op::MulMod { a: b, factor, method });
+                    match self.halves() {
+                        true => block.push(Op::Blend { a: b, b: both, mask: 0xaa }),
+                        false => both,
+                    }
                 }
-            }
-            None => b,
-        };
-        let even = block.push(Op::PairDot(a, weighted));
-        let swapped = block.push(Op::SwapPairs(b));
-        let odd = block.push(Op::PairDot(a, swapped));
+                None => b,
+            };
+            let even = self.dot(block, sums[0], [a, weighted]);
+            let swapped = block.push(Op::SwapPairs(b));
+            sums = [even, self.dot(block, sums[1], [a, swapped])].map(Some);
+        }
+        let [even, odd] = sums.map(|sum| sum.unwrap_or(operands[0][0][0]));
         block.push(Op::Narrow { even, odd, method: self.narrow })
+    }
+
+    /// `sum`, or nothing yet, and the dot products of two registers' pairs.
+    fn dot(&self, block: &mut Block, sum: Option<Value>, [a, b]: [Value; 2]) -> Value {
+        match sum {
+            Some(acc) if self.fused => block.push(Op::PairDotAdd { acc, a, b }),
+            Some(acc) => {
+                let dot = block.push(Op::PairDot(a, b));
+                block.push(Op::AddWide(acc, dot))
+            }
+            None => block.push(Op::PairDot(a, b)),
+        }
     }
 
     fn lanes(
         &self,
         block: &mut Block,
         hand: &Hand,
-        [x, y]: [&[Value]; 2],
+        operands: &[[Vec<Value>; 2]],
         bounds: [i64; 2],
         factors: &[Option<Factor>],
     ) -> Result<Vec<Value>, LowerError> {
         let d = self.machine.ntt.degree();
-        let term = self.term(bounds)?;
-        let room = self.room();
-        let mut products = x.to_vec();
+        let mut products = operands[0][0].clone();
+        let mut odd = HashMap::new();
         for (number, leaf) in self.leaves(hand).into_iter().enumerate() {
-            let wrapped: Vec<Value> = (0..d)
-                .map(|j| match factors.get(number).cloned().flatten() {
-                    Some(factor) if j > 0 => block.push(Op::MulMod {
-                        a: y[leaf[j]],
-                        factor,
-                        method: self.style.multiply,
-                    }),
-                    _ => y[leaf[j]],
-                })
-                .collect();
+            let mut wrapped = Vec::new();
+            for [_, y] in operands {
+                wrapped.push(
+                    leaf.iter()
+                        .enumerate()
+                        .map(|(j, &at)| match factors.get(number) {
+                            Some(Some(factor)) if j > 0 => {
+                                let (factor, method) = (factor.clone(), self.style.multiply);
+                                block.push(Op::MulMod { a: y[at], factor, method })
+                            }
+                            _ => y[at],
+                        })
+                        .collect::<Vec<Value>>(),
+                );
+            }
             for k in 0..d {
-                let mut sum: Option<Sum> = None;
-                for i in 0..d {
-                    let b = if i <= k { y[leaf[k - i]] } else { wrapped[d + k - i] };
-                    let product =
-                        block.push(Op::MulWords { a: x[leaf[i]], b, method: self.product });
-                    sum = Some(self.add(block, sum, product, (term, room)));
-                }
-                if let Some(sum) = sum {
-                    products[leaf[k]] = sum.value;
-                }
+                let terms = operands.iter().zip(&wrapped).flat_map(|([x, y], wrapped)| {
+                    let b = |i: usize| if i <= k { y[leaf[k - i]] } else { wrapped[d + k - i] };
+                    leaf.iter().enumerate().map(|(i, &at)| (x[at], b(i))).collect::<Vec<_>>()
+                });
+                let terms: Vec<(Value, Value)> = terms.collect();
+                products[leaf[k]] = match self.wide() {
+                    true => self.wide_sum(block, &terms, &mut odd),
+                    false => self.sum(block, &terms, bounds)?,
+                };
             }
         }
         Ok(products)
+    }
+
+    /// A sum of products of words, reduced on the way where it might not fit.
+    fn sum(
+        &self,
+        block: &mut Block,
+        terms: &[(Value, Value)],
+        bounds: [i64; 2],
+    ) -> Result<Value, LowerError> {
+        let (bound, room) = (self.term(bounds)?, self.room());
+        let product =
+            |block: &mut Block, (a, b)| block.push(Op::MulWords { a, b, method: self.product });
+        let mut sum = Sum { value: product(block, terms[0]), bound };
+        for &pair in &terms[1..] {
+            let next = product(block, pair);
+            sum = self.add(block, sum, next, (bound, room));
+        }
+        Ok(sum.value)
+    }
+
+    /// The same in double words, of even and of odd places, narrowed at the end.
+    fn wide_sum(
+        &self,
+        block: &mut Block,
+        terms: &[(Value, Value)],
+        odd: &mut HashMap<Value, Value>,
+    ) -> Value {
+        let sums = terms.iter().fold(None, |sums: Option<[Value; 2]>, &(a, b)| {
+            let odd = [a, b].map(|v| *odd.entry(v).or_insert_with(|| block.push(Op::OddToEven(v))));
+            let products = [[a, b], odd].map(|[a, b]| block.push(Op::MulEven(a, b)));
+            let Some(sums) = sums else { return Some(products) };
+            Some([0, 1].map(|i| block.push(Op::AddWide(sums[i], products[i]))))
+        });
+        let [even, odd] = sums.unwrap_or([terms[0].0; 2]);
+        block.push(Op::Narrow { even, odd, method: NarrowMethod::Montgomery })
     }
 
     /// A sum and one more term within `bound`, the sum reduced first where both might exceed `room`.
     pub(super) fn add(
         &self,
         block: &mut Block,
-        sum: Option<Sum>,
+        mut sum: Sum,
         term: Value,
         (bound, room): (i64, i64),
     ) -> Sum {
-        let Some(mut sum) = sum else { return Sum { value: term, bound } };
+        let next = self.next(sum.bound, bound, room);
         if sum.bound + bound > room {
             sum.value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
-            sum.bound = self.words.reduced(sum.bound);
         }
-        Sum { value: block.push(Op::Add(sum.value, term)), bound: sum.bound + bound }
+        Sum { value: block.push(Op::Add(sum.value, term)), bound: next + bound }
     }
 }
 

@@ -1,10 +1,12 @@
 //! The procedures of the entry points.
 
+use super::base::Terms;
 use super::pass::Pass;
 use super::plan::{Machine, Shuffles};
-use super::{Ends, LowerError, Lowering, write};
+use super::{Ends, InnerProduct, LowerError, Lowering, write};
 use crate::build::Builder;
 use crate::ir::*;
+use crate::settle::Refused;
 use ringforge_target::ALIGNMENT;
 
 const CITE: &str = "[Seiler18 §4]";
@@ -12,8 +14,19 @@ const CITE: &str = "[Seiler18 §4]";
 impl Lowering<'_> {
     /// A caller's array with the range of its words.
     fn array(&self, builder: &mut Builder, name: &str, role: Role, most: i64) -> BufferId {
+        self.arrays(builder, name, role, (1, most))
+    }
+
+    /// Several, one after the other.
+    fn arrays(
+        &self,
+        builder: &mut Builder,
+        name: &str,
+        role: Role,
+        (count, most): (usize, i64),
+    ) -> BufferId {
         let align = usize::from(self.words.modulus.bits) / 8;
-        builder.ranged(name, role, self.machine.ntt.size(), align, Some((-most, most)))
+        builder.ranged(name, role, count * self.machine.ntt.size(), align, Some((-most, most)))
     }
 
     /// Stages of passes from an array to another; between them local arrays.
@@ -48,10 +61,9 @@ impl Lowering<'_> {
 
     pub(super) fn procedures(
         &self,
-        forward: &[Pass],
-        inverse: &[Pass],
-        last: &[Pass],
+        [forward, inverse, last]: [&[Pass]; 3],
         ends: Ends,
+        inner: &[InnerProduct],
         [h, out]: [i64; 2],
     ) -> Result<Vec<Procedure>, LowerError> {
         let n = self.machine.ntt.size();
@@ -84,7 +96,19 @@ impl Lowering<'_> {
             let c = self.array(&mut builder, "c", role, range);
             let a = self.array(&mut builder, "a", Role::Input, ends.base_in);
             let b = self.array(&mut builder, "b", Role::Input, ends.base_in);
-            self.products(&mut builder, [c, a, b], [ends.base_in; 2], (true, add))?;
+            let terms = Terms::one(add.then_some(c));
+            self.products(&mut builder, [c, a, b], [ends.base_in; 2], (true, terms))?;
+            all.push(builder.finish());
+        }
+
+        for &InnerProduct { pairs, input, output, reduce } in inner {
+            let computes = Computes::InnerProduct { scale: r, pairs };
+            let mut builder = Builder::new(&format!("inner{pairs}"), Some(computes), modulus);
+            let c = self.array(&mut builder, "c", Role::Output, output);
+            let [a, b] =
+                ["a", "b"].map(|name| self.arrays(&mut builder, name, Role::Input, (pairs, input)));
+            let terms = Terms { pairs, add: None, reduce };
+            self.products(&mut builder, [c, a, b], [input; 2], (true, terms))?;
             all.push(builder.finish());
         }
 
@@ -111,7 +135,7 @@ impl Lowering<'_> {
             to
         });
         let [ta, tb] = transformed;
-        self.products(&mut builder, [ta, ta, tb], [out, out], (false, false))?;
+        self.products(&mut builder, [ta, ta, tb], [out, out], (false, Terms::one(None)))?;
         self.passes(&mut builder, ("mul.inverse", "inverse transform"), last, ta, c, true);
         all.push(builder.finish());
         Ok(all)
@@ -124,7 +148,7 @@ impl Lowering<'_> {
         builder: &mut Builder,
         [c, a, b]: [BufferId; 3],
         bounds: [i64; 2],
-        (entry, add): (bool, bool),
+        (entry, terms): (bool, Terms),
     ) -> Result<(), LowerError> {
         let style = self.style("base");
         let machine = self.machine;
@@ -138,12 +162,7 @@ impl Lowering<'_> {
                 true => builder.unique("r", Role::Local, machine.ntt.size(), ALIGNMENT),
                 false => c,
             };
-            let body = self.base(&style, &self.own).stage(
-                builder,
-                [to, a, b],
-                bounds,
-                add.then_some(c),
-            )?;
+            let body = self.base(&style, &self.own).stage(builder, [to, a, b], bounds, terms)?;
             builder.stage("base products", CITE, body);
             if ours {
                 let copy = Machine { standard: true, ..machine.clone() }.leave_order();
@@ -151,11 +170,20 @@ impl Lowering<'_> {
             }
             return Ok(());
         }
+        if terms.pairs > 1 {
+            return Err(Refused::Unkept {
+                key: "inner-products".into(),
+                value: format!("{:?}", self.schedule.inner_products()),
+                why: "with `order = \"standard\"` operands are reordered here first".into(),
+                settled: "[]".into(),
+            }
+            .into());
+        }
         let own = Machine { standard: false, ..machine.clone() };
         let n = machine.ntt.size();
         let enter = own.enter_order();
         let mut arrays = vec![(a, "ua"), (b, "ub")];
-        if add {
+        if terms.add.is_some() {
             arrays.push((c, "uc"));
         }
         let mut inside: Vec<BufferId> = Vec::new();
@@ -166,12 +194,9 @@ impl Lowering<'_> {
         }
         let to = inside.get(2).copied().unwrap_or(inside[0]);
         let map = own.own();
-        let body = self.base(&style, &map).stage(
-            builder,
-            [to, inside[0], inside[1]],
-            bounds,
-            add.then_some(to),
-        )?;
+        let terms = Terms::one(terms.add.map(|_| to));
+        let arrays = [to, inside[0], inside[1]];
+        let body = self.base(&style, &map).stage(builder, arrays, bounds, terms)?;
         builder.stage("base products", CITE, body);
         let leave = own.leave_order();
         // The copy behind is needed only where it moves words.

@@ -8,12 +8,12 @@ use crate::lower::LowerError;
 use ringforge_target::ALIGNMENT;
 
 impl Base<'_> {
-    /// Leaves of whole registers, one after the other.
+    /// Leaves of whole registers, one after the other, of operands from word `start` on.
     pub(super) fn long(
         &self,
         builder: &mut Builder,
         [to, a, b]: [BufferId; 3],
-        bounds: [i64; 2],
+        (bounds, start): ([i64; 2], usize),
         add: Option<BufferId>,
     ) -> Result<Vec<Stmt>, LowerError> {
         let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes());
@@ -36,7 +36,7 @@ impl Base<'_> {
 
         let k = builder.counter();
         let mut block = Block::default();
-        let x = block.push(Op::Load { buffer: b, at: at(0, &[(leaf, d_i), (k, lanes_i)]) });
+        let x = block.push(Op::Load { buffer: b, at: at(start, &[(leaf, d_i), (k, lanes_i)]) });
         let weighted = match factor {
             Some(factor) => block.push(Op::MulMod { a: x, factor, method: self.style.multiply }),
             None => x,
@@ -50,16 +50,16 @@ impl Base<'_> {
         let (k, c) = (builder.counter(), builder.counter());
         let term = self.term(bounds)?;
         let mut block = Block::default();
-        let start = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
-        let mut sum = Sum { value: start, bound: self.words.reduced(self.words.most()) };
+        let none = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
+        let mut sum = Sum { value: none, bound: self.words.reduced(self.words.most()) };
         for t in 0..chunk {
             // Coefficient i = d - 1 - t - chunk·c of a.
-            let from = at(d - 1 - t, &[(leaf, d_i), (c, -(chunk as i64))]);
+            let from = at(start + d - 1 - t, &[(leaf, d_i), (c, -(chunk as i64))]);
             let x = block.push(Op::Broadcast { buffer: a, at: from });
             let from = at(1 + t, &[(k, lanes_i), (c, chunk as i64)]);
             let y = block.push(Op::Load { buffer: extended, at: from });
             let product = block.push(Op::MulWords { a: y, b: x, method: self.product });
-            sum = self.add(&mut block, Some(sum), product, (term, self.words.most()));
+            sum = self.add(&mut block, sum, product, (term, self.words.most()));
         }
         let value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
         block.push(Op::Store { buffer: sums, at: at(0, &[(k, lanes_i)]), a: value });

@@ -170,7 +170,7 @@ fn with_words(
         machine: &machine,
         words: Words::new(modulus, &schedule),
         rolled: shuffles == Shuffles::Striding || n > schedule.straight() as usize,
-        product: if wide { ProductMethod::MontgomeryLow } else { ProductMethod::Montgomery },
+        product: if wide { ProductMethod::MontgomeryWide } else { ProductMethod::Montgomery },
         freeze: freeze(modulus, &schedule),
         given: given.clone(),
         schedule: &schedule,
@@ -228,6 +228,16 @@ struct Ends {
     inverse_out: i64,
 }
 
+/// A sum of base products, with the largest magnitudes of its operands and of what it leaves.
+#[derive(Clone, Copy, Debug)]
+struct InnerProduct {
+    pairs: usize,
+    input: i64,
+    output: i64,
+    /// Whether the sum is reduced.
+    reduce: bool,
+}
+
 /// The largest value in `from..=to` that fits, if `from` does; what fits is downward closed.
 fn widest(from: i64, to: i64, fits: impl Fn(i64) -> bool) -> i64 {
     let (mut good, mut bad) = (from, to + 1);
@@ -274,6 +284,7 @@ impl Lowering<'_> {
                 Shuffles::Striding => NarrowMethod::Montgomery,
             },
             tight: self.tight,
+            fused: !self.schedule.inner_products().is_empty() && self.schedule.fused_dot(),
             index_at,
         }
     }
@@ -320,10 +331,10 @@ impl Lowering<'_> {
         let given = given.as_ref();
         let style = self.style("");
         let base = self.base(&style, &self.own);
-        let sums = |x: i64| base.bound(x, x).ok().and_then(|p| self.words.closed(p)).is_some();
+        let sums = |x: i64| base.bound(x, x, 1).ok().and_then(|p| self.words.closed(p)).is_some();
         let base_most = widest(0, most, sums);
         let (out, forward_placed) = self.analysed("forward", &forward, (h, base_most), given)?;
-        let product = base.bound(out, out)?;
+        let product = base.bound(out, out, 1)?;
         let sum = self.words.closed(product).ok_or(LowerError::Word {
             stage: ACCUMULATE.into(),
             most,
@@ -343,7 +354,7 @@ impl Lowering<'_> {
                 fits("inverse", &inverse, (x, most), &inverse_placed).is_some()
             });
             ends.base_in = widest(out, base_most, |x| {
-                let product = base.bound(x, x).ok();
+                let product = base.bound(x, x, 1).ok();
                 let sum = product.and_then(|p| self.words.closed(p));
                 product.zip(sum).is_some_and(|(p, s)| p.max(s) <= ends.inverse_in)
             });
@@ -355,9 +366,10 @@ impl Lowering<'_> {
             fits("forward", &forward, (ends.forward_in, most), &forward_placed).unwrap_or(most);
         ends.inverse_out =
             fits("inverse", &inverse, (ends.inverse_in, most), &inverse_placed).unwrap_or(most);
-        ends.base_out = base.bound(ends.base_in, ends.base_in)?;
+        ends.base_out = base.bound(ends.base_in, ends.base_in, 1)?;
         ends.sum = self.words.closed(ends.base_out).unwrap_or(sum);
 
+        let inner = self.inner_products(&base, out, ends)?;
         let mut placed = forward_placed;
         for more in [inverse_placed, last_placed] {
             placed.here.extend(more.here);
@@ -369,7 +381,7 @@ impl Lowering<'_> {
             ("forward of centred operands".to_string(), out),
             ("base product of those".to_string(), product),
         ]);
-        let procedures = self.procedures(&forward, &inverse, &last, ends, [h, out])?;
+        let procedures = self.procedures([&forward, &inverse, &last], ends, &inner, [h, out])?;
         let mut order: Vec<u32> = vec![0; n];
         self.own.iter().enumerate().for_each(|(i, &p)| order[p] = i as u32);
         let program = Program {
@@ -391,6 +403,27 @@ impl Lowering<'_> {
         let sites = self.placed.here.iter().cloned().collect();
         let settled = self.schedule.clone().into();
         Ok(Lowered { program, sites, borders: self.borders, notes: Vec::new(), settled })
+    }
+
+    /// The ranges of sums of several products: operands as the forward transform leaves them or wider, sums that the
+    /// inverse transform takes.
+    fn inner_products(
+        &self,
+        base: &Base,
+        out: i64,
+        ends: Ends,
+    ) -> Result<Vec<InnerProduct>, LowerError> {
+        let of = |&pairs: &u32| {
+            let sum = |x: i64| {
+                let sum = base.bound(x, x, pairs as usize).ok()?;
+                Some((sum, if sum > ends.inverse_in { self.words.reduced(sum) } else { sum }))
+            };
+            let fits = |x: i64| sum(x).is_some_and(|(_, left)| left <= ends.inverse_in);
+            let input = widest(out, ends.base_in.max(out), fits);
+            let (sum, output) = sum(input).ok_or_else(|| base.refuse(input))?;
+            Ok(InnerProduct { pairs: pairs as usize, input, output, reduce: output < sum })
+        };
+        self.schedule.inner_products().iter().map(of).collect()
     }
 
     fn check_sites(&self) -> Result<(), LowerError> {
