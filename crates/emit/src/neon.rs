@@ -46,7 +46,7 @@ pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
 fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
     match (op, bits) {
         (Op::MulHiU(..), _) => Some("signed words: a schedule without `unsigned`"),
-        (Op::MulLoWide(..), 32) => Some("montgomery for narrowing"),
+        (Op::MulLoWide(..), 32) => Some("`narrow` may be montgomery"),
         _ => None,
     }
 }

@@ -138,14 +138,14 @@ fn head(machine: &Machine, width: Width) -> String {
 
 /// What to do instead of an operation that no x86 vector instruction does.
 pub(crate) fn lacking(op: &Op, bits: u8) -> Option<&'static str> {
-    let products = "montgomery-low or montgomery-wide for products, rounded-shift for reductions, \
-                    minimum for freezing";
+    let products = "`multiply` may be montgomery-low or montgomery-wide, `reduce` rounded-shift, \
+                    `freeze` minimum";
     match (op, bits) {
         (Op::MulHiU(..), 32) => Some("signed words: a schedule without `unsigned`"),
         (Op::MulHi(..) | Op::MulHrs(..), 32) => Some(products),
-        (Op::MulEven(..), 16) => Some("montgomery"),
+        (Op::MulEven(..), 16) => Some("`multiply` may be montgomery"),
         (Op::PairDot(..) | Op::PairDotAdd { .. }, 32) => Some("products of words, or MulEven"),
-        (Op::SarWide(..) | Op::MulLoWide(..), 32) => Some("montgomery for narrowing"),
+        (Op::SarWide(..) | Op::MulLoWide(..), 32) => Some("`narrow` may be montgomery"),
         _ => None,
     }
 }

@@ -124,11 +124,16 @@ pub(super) fn is_direct(convolution: &WeightedConvolution) -> bool {
 impl Lowering<'_> {
     /// The method for every slot, as the schedule has it by lanes.
     pub fn smalls(&mut self, convolution: &WeightedConvolution) -> Result<Vec<Small>, LowerError> {
-        let least = self.schedule.karatsuba_from() as usize;
         let planned = |&w: &u64| Small::of(&convolution.base, Some(SmallModulus::Binomial(w)));
         let planned = convolution.weights.iter().map(planned).collect::<Result<Vec<_>, _>>()?;
-        let halved = |s: &Small| s.clone().halved_from(least, convolution.size);
-        let taken: Vec<Small> = planned.iter().map(halved).collect();
+        let halved = |least: usize| -> Vec<Small> {
+            planned.iter().map(|s| s.clone().halved_from(least, convolution.size)).collect()
+        };
+        if halved(1) == planned {
+            return Ok(planned); // no value of the key would change it
+        }
+        let least = self.schedule.karatsuba_from() as usize;
+        let taken = halved(least);
         if taken != planned {
             self.note(format!(
                 "small products: where the plan has Toeplitz products of size {least} or more, the \
