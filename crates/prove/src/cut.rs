@@ -1,6 +1,7 @@
 //! The integer reading of forms: intervals, residues, and new variables for sums that a
 //! nonlinear operation uses.
 
+use crate::bilinear::Sheared;
 use crate::cones::Cones;
 use crate::funs::{FunId, FunOp, centre};
 use crate::joint::Joints;
@@ -36,6 +37,8 @@ pub struct Cutter {
     pub(crate) names: Names,
     /// Intervals by linear programs.
     pub(crate) joints: Joints,
+    /// Sums of products that are narrower than their terms.
+    pub(crate) sheared: Sheared,
     /// Node that is being interpreted.
     pub node: u32,
     /// The certificate so far.
@@ -73,6 +76,7 @@ impl Cutter {
             plain: Default::default(),
             names: Names::default(),
             joints: Joints::default(),
+            sheared: Sheared::default(),
             node: 0,
             record: Record::default(),
             taken: Default::default(),

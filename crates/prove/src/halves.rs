@@ -12,6 +12,14 @@ const WORD: u8 = 16;
 impl Walk<'_> {
     pub(crate) fn extend(&mut self, form: &Arc<Form>, from: u8, to: u8, signed: bool) -> Arc<Form> {
         self.cut.taken = Default::default();
+        if from >= 32 {
+            let least = if signed { -(1i128 << (from - 1)) } else { 0 };
+            let most = least + (1i128 << from) - 1;
+            if let Some(narrow) = self.cut.sheared(form, least, most) {
+                self.cut.by_integer(&narrow);
+                return Arc::new(narrow);
+            }
+        }
         if let Some(out) = self.extend_wide(form, from, to, signed) {
             match std::mem::take(&mut self.cut.taken) {
                 (_, Some(_)) if self.cut.joined => self.cut.by_folded(&out),

@@ -10,6 +10,7 @@ mod aim;
 #[cfg(test)]
 mod audit;
 mod beside;
+mod bilinear;
 mod bits;
 #[cfg(test)]
 mod circuit_tests;

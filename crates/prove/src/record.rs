@@ -255,7 +255,12 @@ impl Cutter {
             if let Ok(parts) = self.parts(&form) {
                 (lo, hi) = (parts.lo, parts.hi);
             }
-            self.record.lines.push(Line::Bound { atom: id, lo, hi, by: by.clone() });
+            let shown = self.sheared_witness(v);
+            if shown.is_some() {
+                (lo, hi) = (var.lo.into(), var.hi.into());
+            }
+            let by = shown.unwrap_or_else(|| by.clone());
+            self.record.lines.push(Line::Bound { atom: id, lo, hi, by });
         }
         self.by_residue(id, &form, &var, by);
         Some(id)

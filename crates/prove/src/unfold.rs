@@ -119,7 +119,7 @@ impl Cutter {
     }
 
     /// What a name is of.
-    fn definition(&self, a: AtomId) -> Option<&Form> {
+    pub(crate) fn definition(&self, a: AtomId) -> Option<&Form> {
         match self.world.atoms[a as usize] {
             Atom::Var(v) => match &self.world.var(v).source {
                 Source::Cut { form, bits: 64 } => Some(form),
