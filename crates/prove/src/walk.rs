@@ -358,6 +358,9 @@ impl<'g> Walk<'g> {
         if let Some(digit) = self.digit(a, b, &form, w) {
             return Arc::new(digit);
         }
+        if let Some(residue) = self.residue(a, b, &form, w) {
+            return Arc::new(residue);
+        }
         let functions = |f: &Form| f.t.iter().any(|t| self.functional(t.0));
         // A sum meets a function of the same sum (Barrett's subtraction); a constant meets nothing.
         let meet = !a.t.is_empty() && !b.t.is_empty();

@@ -170,6 +170,26 @@ impl Walk<'_> {
         Some(Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w))
     }
 
+    /// A word `a ± b`, in which a multiple of q is subtracted that is a quotient, as the residue that it is: a double word
+    /// was reduced. Multiples of it modulo 2^16 say less of what it was reduced from.
+    pub(crate) fn residue(&mut self, a: &Form, b: &Form, sum: &Form, w: u8) -> Option<Form> {
+        let q = i64::from(self.cut.world.q);
+        let quotient = |f: &Form| match f.t[..] {
+            [(a, c)] => c % q == 0 && matches!(self.cut.world.atoms[a as usize], Atom::Floor(_)),
+            _ => false,
+        };
+        if w != 16 || q % 2 == 0 || sum.t.len() < 2 || !(quotient(a) || quotient(b)) {
+            return None;
+        }
+        let met = self.cut.resolved(sum, w);
+        let r = self.cut.read(&met).ok()?;
+        if r.residue.is_none_or(|m| i64::from(m.m) != q) || r.hi - r.lo >= 1 << w {
+            return None;
+        }
+        let (v, m, k) = self.cut.as_variable(&met, w).ok()?;
+        Some(Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w))
+    }
+
     /// Whether a form has a function that was enumerated.
     fn enumerated(&self, form: &Form) -> bool {
         let function = |a: u32| matches!(self.cut.world.atoms[a as usize], Atom::Fun(..));
