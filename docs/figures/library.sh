@@ -3,7 +3,7 @@
 # by the compilers for AArch64, every function by its contract in lib/generated/contracts. Writes library-proofs.json, or the
 # file that is named: hashes of sources, contracts and objects, bytes, verdicts, seconds. Run it from the source tree with
 # `ringforge` in the PATH; it takes some minutes, and ends with an error where anything is not proved. MAKE_DIR keeps the
-# objects.
+# objects. ONLY=mlkem_ proves the files of that ring alone, and keeps what the record says of others.
 set -eu
 figures=$(cd "$(dirname "$0")" && pwd)
 out=$(realpath "${1:-$figures/library-proofs.json}")
@@ -13,11 +13,12 @@ dir=$(realpath "${MAKE_DIR:-$(mktemp -d)}")
 rm -rf "$dir"/*/proofs
 export LC_ALL=C
 unset CC CFLAGS CPPFLAGS MAKEFLAGS
+export ONLY=${ONLY:-}
 # NAME COMPILER: the files whose names end as the others say, each object with the line that compiled it.
 compile() {
     local name=$1 cc=$2 build="$dir/$1" objects=() file
     shift 2
-    for file in $(cd generated && ls -- *.c); do
+    for file in $(cd generated && ls -- "$ONLY"*.c); do
         for end in "$@"; do
             [ "${file%"$end"}" = "$file" ] || objects+=("$build/generated/${file%.c}.o")
         done
@@ -48,16 +49,25 @@ prove() {
 }
 export -f prove
 export dir
-printf '%s\0' generated/contracts/*.toml | xargs -0 -n 1 -P "$(nproc)" bash -euc 'prove "$1"' bash
-python3 - "$dir" "$(ringforge --version)" > "$dir/record" << 'END'
+printf '%s\0' generated/contracts/"$ONLY"*.toml | xargs -0 -n 1 -P "$(nproc)" bash -euc 'prove "$1"' bash
+python3 - "$dir" "$(ringforge --version)" "$out" > "$dir/record" << 'END'
 import datetime, glob, hashlib, json, os, re, subprocess, sys
 
-dir, tool = sys.argv[1:]
+dir, tool, before = sys.argv[1:]
+only = os.environ["ONLY"]
 sha256 = lambda path: hashlib.sha256(open(path, "rb").read()).hexdigest()
 cpu = dict(re.split(r"\s*:\s*", line, maxsplit=1) for line in open("/proc/cpuinfo").read().split("\n\n")[0].splitlines())
 files = []
+model = f"{cpu['vendor_id']} family {cpu['cpu family']} model {cpu['model']} stepping {cpu['stepping']}"
+record = json.load(open(before)) if only else {"files": [], "model": model}
+if record["model"] != model:
+    sys.exit(f"{before} is of another processor, {record['model']}: prove all, without ONLY")
+known = {one["file"]: one for one in record["files"]}
 for source in sorted(glob.glob("generated/*.c")):
     name = os.path.basename(source)[:-2]
+    if not name.startswith(only):
+        files.append(known[f"{name}.c"])
+        continue
     objects = []
     for build in ["gcc", "clang", "aarch64-gcc", "aarch64-clang"]:
         object = f"{dir}/{build}/generated/{name}.o"
@@ -89,7 +99,7 @@ json.dump({
     "tool": tool,
     "date": datetime.date.today().isoformat(),
     "processor": cpu["model name"],
-    "model": f"{cpu['vendor_id']} family {cpu['cpu family']} model {cpu['model']} stepping {cpu['stepping']}",
+    "model": model,
     "compilers": {os.path.basename(os.path.dirname(f)): open(f).read().strip() for f in sorted(glob.glob(f"{dir}/*/version"))},
     "files": files,
 }, sys.stdout, indent=1)
