@@ -1,6 +1,6 @@
 //! What each parser must do with any bytes: answer or refuse, and read what it prints as the same.
 
-use ringforge_kernel::text as certificate;
+use ringforge_certificate as certificate;
 use ringforge_machine::Object;
 use ringforge_plan::{Plan, RingFile};
 use ringforge_program::schedule::Schedule;

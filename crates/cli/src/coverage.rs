@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use ringforge_contract::{CallLimits, Executed};
 use ringforge_kernel::certificate::{Line, Rule};
-use ringforge_kernel::text;
 use ringforge_machine::Object;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use ringforge_prove::Options;
@@ -142,7 +141,7 @@ impl Coverage {
 /// Reads the first call of an accepted certificate beside the object's code.
 pub fn of(object: &[u8], contract: &Contract, certificate: &str) -> Option<Coverage> {
     let object = Object::parse(object).ok()?;
-    let cases = text::parse(certificate).ok()?;
+    let cases = ringforge_certificate::parse(certificate).ok()?;
     let (call, lines) = cases.first()?;
     let mut graph = Graph::new();
     let limits = CallLimits { max_steps: Options::default().max_steps };

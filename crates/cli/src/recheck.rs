@@ -11,7 +11,6 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use ringforge_kernel::check::{Accepted, Limits, Rejected, recheck};
-use ringforge_kernel::text;
 use ringforge_machine::Object;
 use ringforge_prove::contract::Contract;
 
@@ -94,7 +93,7 @@ fn replayed(
     let most =
         SMALL.saturating_add(file.metadata().map_err(unreadable)?.len().saturating_mul(TIMES));
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let certificate = text::read_from(BufReader::new(GzDecoder::new(file)), most).map_err(|e| {
+    let certificate = ringforge_certificate::read_from(BufReader::new(GzDecoder::new(file)), most).map_err(|e| {
         Failure::input(format!(
             "`{name}` is not a certificate: {e}; `prove --certificate FILE` writes one, compressed by gzip"
         ))

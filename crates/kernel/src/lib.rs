@@ -25,6 +25,5 @@ mod node;
 pub mod pieces;
 pub mod profile;
 pub mod replay;
-pub mod text;
 
 pub use guard::overflow_is_a_panic;

@@ -3,7 +3,6 @@
 
 use ringforge_contract::Contract;
 use ringforge_kernel::check::{Accepted, Limits, Rejected, recheck};
-use ringforge_kernel::text;
 use ringforge_machine::Object;
 
 const CERTIFICATE: &str = include_str!("objects/calls.txt");
@@ -11,7 +10,7 @@ const CERTIFICATE: &str = include_str!("objects/calls.txt");
 fn replayed(certificate: &str) -> Result<Accepted, Rejected> {
     let contract = Contract::parse(include_str!("objects/calls.toml")).expect("a contract");
     let object = Object::parse(include_bytes!("objects/calls.o")).expect("an object");
-    let certificate = text::parse(certificate).expect("a certificate");
+    let certificate = ringforge_certificate::parse(certificate).expect("a certificate");
     recheck(&contract, &object, &certificate, Limits::default(), &|_| true)
 }
 
@@ -60,7 +59,7 @@ fn calls_that_do_not_differ_are_replayed_once() {
     let contract = include_str!("several_primes/contract.toml");
     let contract = Contract::parse(contract).expect("a contract");
     let object = Object::parse(include_bytes!("several_primes/small.o")).expect("an object");
-    let certificate = text::parse(include_str!("several_primes/certificate.txt"));
+    let certificate = ringforge_certificate::parse(include_str!("several_primes/certificate.txt"));
     let certificate = certificate.expect("a certificate");
     let done = recheck(&contract, &object, &certificate, Limits::default(), &|_| true);
     let done = done.unwrap_or_else(|e| panic!("{e}"));

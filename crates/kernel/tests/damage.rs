@@ -11,9 +11,7 @@ use common::Bench;
 use common::cases::{Known, all};
 use common::objects::{Compiled, compiled};
 use common::truth::{Random, check, outputs, samples};
-use common::written;
 use ringforge_kernel::certificate::Line;
-use ringforge_kernel::text;
 
 #[test]
 fn what_is_accepted_is_true() {
@@ -78,7 +76,7 @@ fn changed(line: &Line, kind: Damage, random: &mut Random) -> Option<Line> {
         "satu",
     ];
     let mut out = String::new();
-    written::write(line, &mut out);
+    ringforge_certificate::write(line, &mut out);
     let mut words: Vec<String> = out.split(' ').map(str::to_string).collect();
     let bound = words[0] == "bound";
     let at = match kind {
@@ -102,7 +100,7 @@ fn changed(line: &Line, kind: Damage, random: &mut Random) -> Option<Line> {
         }
         (Err(_), _) => return None,
     };
-    text::read(&words.join(" ")).ok().filter(|l| l != line)
+    ringforge_certificate::read(&words.join(" ")).ok().filter(|l| l != line)
 }
 
 /// A certificate that differs from the good one by one damage of this kind, and perhaps by another one.

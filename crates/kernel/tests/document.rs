@@ -2,13 +2,12 @@
 
 mod common;
 
-use common::{Bench, Q, written};
+use common::{Bench, Q};
 use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::Witness;
 use ringforge_kernel::form::{Form, Word};
 use ringforge_kernel::fun::{Fun, FunId, FunOp};
-use ringforge_kernel::text;
 use ringforge_machine::graph::Op;
 use std::collections::BTreeSet;
 
@@ -35,7 +34,7 @@ fn table(heading: &str) -> BTreeSet<&'static str> {
 /// The word that a line begins with.
 fn first(line: &Line) -> String {
     let mut out = String::new();
-    written::write(line, &mut out);
+    ringforge_certificate::write(line, &mut out);
     out.split(' ').next().unwrap_or_default().to_string()
 }
 
@@ -104,7 +103,10 @@ fn every_rule_has_its_heading() {
     let mut known: BTreeSet<String> = claims().iter().map(first).collect();
     for rule in rules() {
         let mut line = String::new();
-        written::write(&Line::Node { node: 7, rules: vec![rule.clone()], claim: None }, &mut line);
+        ringforge_certificate::write(
+            &Line::Node { node: 7, rules: vec![rule.clone()], claim: None },
+            &mut line,
+        );
         let word = line.split(' ').nth(3).unwrap_or_default();
         let heading = format!("\n### {}: `{word}", title(&rule));
         assert!(DOCUMENT.contains(&heading), "no heading `{}`", heading.trim());
@@ -174,7 +176,10 @@ fn every_operation_is_in_the_table() {
             Eq | Ult | Slt | Select | SatS | SatU => {}
         }
         let mut out = String::new();
-        written::write(&Line::Fun(Fun { width: 8, op, args: Default::default() }), &mut out);
+        ringforge_certificate::write(
+            &Line::Fun(Fun { width: 8, op, args: Default::default() }),
+            &mut out,
+        );
         known.insert(out.split(' ').nth(2).unwrap_or_default().to_string());
     }
     let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
@@ -197,7 +202,7 @@ fn the_example_is_accepted() {
     let head = "ringforge certificate 1";
     assert!(DOCUMENT.contains(head));
     let whole = format!("{head}\ncase c\n{text}");
-    assert!(text::parse(&whole).is_ok());
+    assert!(ringforge_certificate::parse(&whole).is_ok());
 }
 
 /// One line of each kind, in the grammar's spelling.
@@ -236,9 +241,10 @@ fn lines_are_read_as_they_are_written() {
         "node 7 1 sign 1 0 1 0 -1 by 1 0",
     ];
     for spelled in LINES.into_iter().chain(nodes) {
-        let line = text::read(spelled).unwrap_or_else(|e| panic!("{spelled}: {e}"));
+        let line =
+            ringforge_certificate::read(spelled).unwrap_or_else(|e| panic!("{spelled}: {e}"));
         let mut again = String::new();
-        written::write(&line, &mut again);
+        ringforge_certificate::write(&line, &mut again);
         assert_eq!(again, spelled);
     }
 }

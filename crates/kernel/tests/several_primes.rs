@@ -7,7 +7,6 @@
 
 use ringforge_contract::Contract;
 use ringforge_kernel::check::{Accepted, Limits, Rejected, recheck};
-use ringforge_kernel::text;
 use ringforge_machine::Object;
 
 const OBJECT: &[u8] = include_bytes!("several_primes/small.o");
@@ -20,7 +19,7 @@ const PRIMES: [&str; 3] = ["2017", "2113", "2593"];
 fn replayed(contract: &str, lines: &[String]) -> Result<Accepted, Rejected> {
     let contract = Contract::parse(contract).expect("a contract");
     let object = Object::parse(OBJECT).expect("an object");
-    let certificate = text::parse(&lines.join("\n")).expect("a certificate");
+    let certificate = ringforge_certificate::parse(&lines.join("\n")).expect("a certificate");
     recheck(&contract, &object, &certificate, Limits::default(), &|_| true)
 }
 

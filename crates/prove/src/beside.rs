@@ -88,9 +88,9 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ringforge_certificate::read;
     use ringforge_contract::InputRange;
     use ringforge_kernel::replay::{Case, Operand, Target, Walk as Kernel};
-    use ringforge_kernel::text::read;
     use ringforge_machine::graph::Graph;
 
     fn case<'a>(graph: &'a Graph, operands: &'a [Operand], outputs: &'a [NodeId]) -> Case<'a> {

@@ -64,7 +64,6 @@ mod walk_tests;
 mod wide_tests;
 mod witness;
 mod words;
-mod written;
 
 pub use limits::Options;
 pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
@@ -117,7 +116,7 @@ pub fn prove(
             return report;
         }
     };
-    let certificate = written::Certificate::default();
+    let certificate = ringforge_certificate::Certificate::default();
     let watch = Watch::new(options, started);
     let object = &parsed;
     let mut job = Job { contract, object, options, progress, report, watch, certificate };

@@ -6,8 +6,8 @@ use crate::limits::Watch;
 use crate::report::{Counts, Reason, ReasonKind, Report, Verdict};
 use crate::values::ModForm;
 use crate::walk::{Output, Walk};
-use crate::written::{Certificate, write};
 use crate::{Options, Progress, ranges};
+use ringforge_certificate::{Certificate, write};
 use ringforge_contract::calls::CallCase;
 use ringforge_contract::computes::Computes;
 use ringforge_contract::contract::Contract;
@@ -350,7 +350,7 @@ fn count(c: &mut Counts, walk: &Walk) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_kernel::text::read;
+    use ringforge_certificate::read;
 
     #[test]
     fn a_refused_line_is_shown() {

@@ -5,7 +5,6 @@ mod common;
 
 use common::{check_witness, compile_by, told};
 use ringforge_kernel::check::{Limits, Rejected, recheck};
-use ringforge_kernel::text;
 use ringforge_machine::Object;
 use ringforge_prove::{Contract, Options, Quiet, ReasonKind, Report, Verdict, prove};
 use ringforge_testing::{cc, compilers, program};
@@ -368,7 +367,7 @@ fn no_certificate_makes_a_wrong_product_right() {
         let own = at_o3(&SOURCE.replacen(from, to, 1), 11).certificate.text;
         let object = Object::parse(&object).expect("an object");
         let mut refused = |text: &str| {
-            let Ok(lines) = text::parse(text) else { return };
+            let Ok(lines) = ringforge_certificate::parse(text) else { return };
             match recheck(&contract, &object, &lines, Limits::default(), &|_| true) {
                 Ok(_) => panic!("{from} -> {to} is accepted"),
                 Err(Rejected::Outputs(..)) => outputs += 1,

@@ -4,13 +4,9 @@
 pub mod cases;
 pub mod objects;
 pub mod truth;
-/// What writes certificates: the search, of which the kernel has no part.
-#[path = "../../../prove/src/written.rs"]
-pub mod written;
 
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::replay::{self, Case, Operand, Refused, Target, Walked};
-use ringforge_kernel::text;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
 /// The modulus of most cases.
@@ -100,6 +96,6 @@ impl Bench {
 /// The lines of a text; what follows a `;` is a comment.
 pub fn lines(text: &str) -> Vec<Line> {
     let code = text.lines().map(|l| l.split(';').next().unwrap_or("").trim());
-    let read = |l: &str| text::read(l).unwrap_or_else(|e| panic!("{l}: {e}"));
+    let read = |l: &str| ringforge_certificate::read(l).unwrap_or_else(|e| panic!("{l}: {e}"));
     code.filter(|l| !l.is_empty()).map(read).collect()
 }

@@ -7,7 +7,6 @@ use ringforge_kernel::certificate::Line;
 use ringforge_kernel::check;
 use ringforge_kernel::compare::{Mismatch, Stats};
 use ringforge_kernel::replay::{Operand, Target, Walked};
-use ringforge_kernel::text;
 use ringforge_machine::Object;
 use ringforge_machine::graph::Graph;
 
@@ -62,7 +61,7 @@ fn made(name: &'static str, files: (&[u8], &str, &str), from: &str, to: &str) ->
     let mut executed = Executed::default();
     let calls = cases(&contract, &object, &mut graph, limits, &mut executed, &mut |_| true);
     let call = calls.unwrap_or_else(|e| panic!("{name}: {e}")).swap_remove(0);
-    let lines = text::parse(certificate).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let lines = ringforge_certificate::parse(certificate).unwrap_or_else(|e| panic!("{name}: {e}"));
     let lines =
         lines.into_iter().find(|c| c.0 == call.name).expect("the case of disjoint arrays").1;
     let inputs = call.ranges(&contract).into_iter().zip(contract.inputs());

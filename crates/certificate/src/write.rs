@@ -1,11 +1,11 @@
-//! Certificates as text, which the kernel reads ([`ringforge_kernel::text`]).
+//! Writes certificates: the lines of each call.
 
+use crate::{HEAD, NAMES};
 use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::{Witness, Zero};
 use ringforge_kernel::form::{Form, Word};
 use ringforge_kernel::fun::{Fun, FunOp};
-use ringforge_kernel::text::{HEAD, NAMES};
 use std::fmt::Write;
 
 /// The certificate of a function: the lines of each call that differs from those before it.

@@ -1,19 +1,14 @@
-//! Certificates as text: one line each, numbers and names separated by spaces.
-//!
-//! Nothing here has to be right for a verdict: whatever lines are read, the kernel accepts only what is
-//! true. `docs/kernel.md` has the grammar. Who searches for a proof writes certificates (`crates/prove`).
+//! Reads certificates: every line in bounded memory, and the first malformed line by its number.
 
-use crate::atom::Atom;
-use crate::certificate::{Line, Rule};
-use crate::claim::{Witness, Zero};
-use crate::form::{Form, Word};
-use crate::fun::{Fun, FunId, FunOp};
+use crate::{HEAD, NAMES};
+use ringforge_kernel::atom::Atom;
+use ringforge_kernel::certificate::{Line, Rule};
+use ringforge_kernel::claim::{Witness, Zero};
+use ringforge_kernel::form::{Form, Word};
+use ringforge_kernel::fun::{Fun, FunId, FunOp};
 use smallvec::SmallVec;
 use std::io::{BufRead, Read};
 use std::str::{FromStr, SplitAsciiWhitespace};
-
-/// What a certificate begins with.
-pub const HEAD: &str = "ringforge certificate 1\n";
 
 /// The calls of a text with their lines.
 ///
@@ -86,23 +81,6 @@ pub struct Malformed {
     /// What was expected.
     pub why: String,
 }
-
-/// Operations without numbers.
-pub const NAMES: [(&str, FunOp); 13] = [
-    ("concat", FunOp::Concat),
-    ("sext", FunOp::Sext),
-    ("zext", FunOp::Zext),
-    ("mul", FunOp::Mul),
-    ("and", FunOp::And),
-    ("or", FunOp::Or),
-    ("xor", FunOp::Xor),
-    ("eq", FunOp::Eq),
-    ("ult", FunOp::Ult),
-    ("slt", FunOp::Slt),
-    ("select", FunOp::Select),
-    ("sats", FunOp::SatS),
-    ("satu", FunOp::SatU),
-];
 
 /// Reads a line.
 ///

@@ -1,0 +1,32 @@
+//! Certificates as text: one line each, numbers and names separated by spaces.
+//!
+//! Nothing here has to be right for a verdict. Whatever lines are read, the kernel accepts only what is true.
+//! `docs/kernel.md` has the grammar.
+
+mod read;
+mod write;
+
+pub use read::{Malformed, parse, read, read_from};
+pub use write::{Certificate, write};
+
+use ringforge_kernel::fun::FunOp;
+
+/// What a certificate begins with.
+pub const HEAD: &str = "ringforge certificate 1\n";
+
+/// Operations without numbers.
+const NAMES: [(&str, FunOp); 13] = [
+    ("concat", FunOp::Concat),
+    ("sext", FunOp::Sext),
+    ("zext", FunOp::Zext),
+    ("mul", FunOp::Mul),
+    ("and", FunOp::And),
+    ("or", FunOp::Or),
+    ("xor", FunOp::Xor),
+    ("eq", FunOp::Eq),
+    ("ult", FunOp::Ult),
+    ("slt", FunOp::Slt),
+    ("select", FunOp::Select),
+    ("sats", FunOp::SatS),
+    ("satu", FunOp::SatU),
+];
