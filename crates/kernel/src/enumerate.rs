@@ -1,24 +1,21 @@
 //! Rule *enumerated function*: what a function of one integer does on an interval, by evaluating it at
 //! every point. No lemma about any reduction is needed, and none is trusted.
+//!
+//! Values stream past and are not kept: what is kept is what was found. Intervals are cut where others are, so that
+//! what was found of their parts serves many.
 
 use crate::fun::{FunId, Funs, OPERATIONS};
-use crate::pieces::{LEAF, MOST, Piece, pieces};
-use crate::profile::Profile;
+use crate::pieces::{Piece, each_piece};
 use rustc_hash::FxHashMap;
 
+/// Width of an interval that is cut.
+const CUT: i128 = 1 << 12;
 /// Width of an interval that is first taken apart into affine pieces.
 const WIDE: i128 = 1 << 18;
-/// Intervals that are looked at for pieces over all that is asked of a function: more than a search does, which may ask in
-/// another order.
-const LOOKED_AT: usize = 4 * MOST;
+/// Intervals that are looked at for the pieces of a function: more than a search does, which may ask in another order.
+const LOOKED_AT: usize = 1 << 17;
 /// Width of an interval that is not evaluated point by point.
 const TOO_WIDE: i128 = 1 << 36;
-/// Width of an interval whose values are kept.
-const KEPT: i128 = 1 << 23;
-/// Values kept at most.
-const MEMORY: usize = 1 << 26;
-/// Parts of functions over wide intervals that are kept at most, but for those of one function, with 80 bytes each.
-const PARTS: usize = 1 << 21;
 
 /// `f(x) ≡ c·x + d` for x in `[lo, hi]`.
 #[derive(Clone, Copy)]
@@ -38,16 +35,8 @@ pub struct Enumerated {
     pub budget: u64,
     /// Facts established so far.
     pub facts: usize,
-    /// The values of functions from some x on.
-    tables: FxHashMap<FunId, (i64, Vec<i64>)>,
-    kept: usize,
+    /// By function and interval: its least and greatest value.
     ranges: FxHashMap<(FunId, i64, i64), Option<(i64, i64)>>,
-    /// Functions over wide intervals, with their least and greatest values.
-    profiles: FxHashMap<FunId, Option<Profile<(i64, i64)>>>,
-    /// How many parts these have.
-    parts: usize,
-    /// Wide intervals over which functions have too many pieces, or more than the budget was left for.
-    many: FxHashMap<FunId, (i64, i64)>,
     /// By function and modulus, the last line that was found, with its interval.
     lines: FxHashMap<(FunId, u128), Line>,
 }
@@ -55,18 +44,8 @@ pub struct Enumerated {
 impl Enumerated {
     /// No function yet; `budget` point evaluations.
     pub fn new(budget: u64) -> Enumerated {
-        Enumerated {
-            funs: Funs::default(),
-            budget,
-            facts: 0,
-            tables: FxHashMap::default(),
-            kept: 0,
-            ranges: FxHashMap::default(),
-            profiles: FxHashMap::default(),
-            parts: 0,
-            many: FxHashMap::default(),
-            lines: FxHashMap::default(),
-        }
+        let (ranges, lines) = (FxHashMap::default(), FxHashMap::default());
+        Enumerated { funs: Funs::default(), budget, facts: 0, ranges, lines }
     }
 
     /// Least and greatest value of `f` on `[lo, hi]`; [`None`] where that takes too long.
@@ -74,44 +53,23 @@ impl Enumerated {
         if let Some(&known) = self.ranges.get(&(f, lo, hi)) {
             return known;
         }
-        let mut range = (i64::MAX, i64::MIN);
-        let found = self.profiled(f, lo, hi).or_else(|| {
-            let done = self.points(f, lo, hi, &mut |_, values| {
-                range = values.iter().fold(range, |(l, h), &v| (l.min(v), h.max(v)));
-                true
-            });
-            done.then_some(range)
-        });
+        let found = match cut(lo, hi) {
+            Some(middle) => self.range(f, lo, middle - 1).and_then(|(l, h)| {
+                let above = self.range(f, middle, hi)?;
+                Some((l.min(above.0), h.max(above.1)))
+            }),
+            None => {
+                let mut range = (i64::MAX, i64::MIN);
+                let done = self.each(f, lo, hi, &mut |_, values| {
+                    range = values.iter().fold(range, |(l, h), &v| (l.min(v), h.max(v)));
+                    true
+                });
+                done.then_some(range)
+            }
+        };
         self.facts += 1;
         self.ranges.insert((f, lo, hi), found);
         found
-    }
-
-    /// The same by pieces, where the interval is wide and they are few.
-    fn profiled(&mut self, f: FunId, lo: i64, hi: i64) -> Option<(i64, i64)> {
-        if i128::from(hi) - i128::from(lo) < WIDE || self.funs.size(f) > OPERATIONS {
-            return None;
-        }
-        if self.many.get(&f).is_some_and(|m| lo <= m.0 && m.1 <= hi) {
-            return None;
-        }
-        if self.parts > PARTS {
-            self.profiles.clear();
-            self.parts = 0;
-        }
-        let (funs, known) = (&mut self.funs, self.profiles.entry(f).or_default());
-        let before = known.as_ref().map_or(0, Profile::size);
-        let over = Profile::covering(known, (funs, f), (lo, hi), LOOKED_AT, &mut self.budget);
-        let Some(profile) = over else {
-            self.many.insert(f, (lo, hi));
-            return None;
-        };
-        self.parts = self.parts - before + profile.size();
-        // Two parts may be cut.
-        if !self.afford(f, 2 * LEAF as usize) {
-            return None;
-        }
-        self.profiles.get(&f)?.as_ref()?.over(&mut self.funs, f, lo, hi)
     }
 
     /// `(c, d)` with `f(x) ≡ c·x + d` modulo m for every x in `[lo, hi]`, if there are such. m is at least 2, and at
@@ -164,29 +122,8 @@ impl Enumerated {
 
     /// Calls `each` with the values from some x on until it returns false: at all points of `[lo, hi]`, or where
     /// `f` is affine at three that decide its range and its line: the ends, and the point after the first. False
-    /// where that takes too long. `f` is one that [`Enumerated::afford`] has let pass, and `lo` at most `hi`.
+    /// where there are none, or that takes too long: then some points may have been told.
     fn each(
-        &mut self,
-        f: FunId,
-        lo: i64,
-        hi: i64,
-        each: &mut dyn FnMut(i64, &[i64]) -> bool,
-    ) -> bool {
-        if i128::from(hi) - i128::from(lo) >= WIDE
-            && let Some(pieces) = pieces(&mut self.funs, f, lo, hi, &mut self.budget)
-        {
-            return pieces.iter().all(|piece| match piece {
-                Piece::Affine { lo, hi, k, c } => [*lo, (lo + 1).min(*hi), *hi]
-                    .into_iter()
-                    .all(|x| each(x, &[(k + c * i128::from(x)) as i64])),
-                Piece::Values { lo, values } => each(*lo, values),
-            });
-        }
-        self.points(f, lo, hi, each)
-    }
-
-    /// The same at all points. False too where there are none, or `f` is too large.
-    fn points(
         &mut self,
         f: FunId,
         lo: i64,
@@ -197,8 +134,15 @@ impl Enumerated {
         if width < 0 || self.funs.size(f) > OPERATIONS {
             return false;
         }
-        if width < KEPT {
-            return self.table(f, lo, hi).map(|values| each(lo, values)).is_some();
+        let (funs, budget) = (&mut self.funs, &mut self.budget);
+        let mut tell = |piece: Piece| match piece {
+            Piece::Affine { lo, hi, k, c } => [lo, (lo + 1).min(hi), hi]
+                .into_iter()
+                .all(|x| each(x, &[(k + c * i128::from(x)) as i64])),
+            Piece::Values { lo, values } => each(lo, &values),
+        };
+        if width >= WIDE && each_piece(funs, f, (lo, hi), LOOKED_AT, budget, &mut tell).is_some() {
+            return true;
         }
         if width >= TOO_WIDE || !self.afford(f, width as usize + 1) {
             return false;
@@ -206,33 +150,18 @@ impl Enumerated {
         self.funs.enumerate(f, lo, hi, each);
         true
     }
+}
 
-    /// The values of `f` on `[lo, hi]`, kept for the next interval.
-    fn table(&mut self, f: FunId, lo: i64, hi: i64) -> Option<&[i64]> {
-        if self.kept > MEMORY {
-            self.tables.clear();
-            self.kept = 0;
-        }
-        let known = self.tables.get(&f).map(|(l, values)| (*l, l + (values.len() as i64 - 1)));
-        if known.is_none_or(|(l, h)| lo < l || h < hi) {
-            // What is known is evaluated again with the rest, if both are near.
-            let whole = known.map_or((lo, hi), |(l, h)| (lo.min(l), hi.max(h)));
-            let near = i128::from(whole.1) - i128::from(whole.0) < 2 * KEPT;
-            let (from, to) = if near { whole } else { (lo, hi) };
-            if !self.afford(f, (to - from) as usize + 1) {
-                return None;
-            }
-            let mut values = Vec::new();
-            self.funs.enumerate(f, from, to, |_, v| {
-                values.extend_from_slice(v);
-                true
-            });
-            self.kept += values.len();
-            self.tables.insert(f, (from, values));
-        }
-        let (from, values) = &self.tables[&f];
-        Some(&values[(lo - from) as usize..=(hi - from) as usize])
+/// Where an interval is cut, so that many have parts in common: at its multiple of the greatest power of two.
+/// [`None`] of one between two such multiples that follow one another.
+fn cut(lo: i64, hi: i64) -> Option<i64> {
+    if !(CUT..TOO_WIDE).contains(&(i128::from(hi) - i128::from(lo))) {
+        return None;
     }
+    // Bits from the highest one in which the ends differ.
+    let ones = u64::MAX >> (lo ^ hi).leading_zeros();
+    let whole = lo as u64 & ones == 0 && hi as u64 & ones == ones;
+    (!whole).then_some(hi & !(ones >> 1) as i64)
 }
 
 /// Whether the values from x = `at` on are those of `c·x + d`, modulo m; c and d lie in `[0, m)`.

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::fun::{Fun, FunOp};
-use crate::pieces::each_piece;
 
 fn table() -> Enumerated {
     Enumerated::new(1 << 30)
@@ -193,29 +192,16 @@ fn of_a_piece_the_slope_counts() {
     let steep = e.funs.lin(32, -middle - 1, 2, &[]);
     let args = [less, x, steep].into_iter().collect();
     let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
-    let all = pieces(&mut e.funs, f, 0, 2 * middle, &mut (1 << 30)).expect("pieces");
-    assert_eq!(all.len(), 2);
+    let mut slopes = Vec::new();
+    let few = each_piece(&mut e.funs, f, (0, 2 * middle), 1000, &mut (1 << 30), &mut |piece| {
+        let Piece::Affine { c, .. } = piece else { panic!("{piece:?}") };
+        slopes.push(c);
+        true
+    });
+    slopes.dedup();
+    assert_eq!((few, slopes), (Some(()), vec![1, 2]));
     assert_eq!(e.line(f, 0, 2 * middle, m), None);
     assert_eq!(e.line(f, 0, middle + 1, m), Some((1, 0)));
-}
-
-/// A table that is kept grows to either side, and tells of its ends what is there.
-#[test]
-fn tables_grow_to_either_side() {
-    let mut e = table();
-    let x = e.funs.lin(32, 0, 1, &[]);
-    let args = [x, x].into_iter().collect();
-    let f = e.funs.intern(Fun { width: 32, op: FunOp::Mul, args });
-    for (lo, hi) in [(0, 9), (0, 10), (0, 11), (-1, 5), (-30, 30), (-30, 31), (-31, 0), (40, 50)] {
-        let all = (lo..=hi).map(|x: i64| x * x);
-        let range = (all.clone().min().unwrap(), all.max().unwrap());
-        assert_eq!(e.range(f, lo, hi), Some(range), "[{lo}, {hi}]");
-    }
-    // What lies far away is another table: the way there is not evaluated.
-    let before = e.budget;
-    let far = 1 << 28;
-    assert_eq!(e.range(f, far, far + 1), Some((0, (2i64 << 28) + 1)));
-    assert!(before - e.budget < 100);
 }
 
 #[test]
@@ -283,20 +269,21 @@ fn work_adds_up() {
         assert_eq!(e.budget, 10_000 - 2_000 * (i as u64 + 1).min(5));
     }
     assert_eq!((e.range(squares[0], 0, 999), e.facts), (Some((0, 999 * 999)), 8));
-    // Of a wide interval without pieces, and without a table of its values.
+    // Of a wide interval without pieces.
     let wide = 1i64 << 25;
-    let cost = 2 * (wide as u64 + 1);
+    let cost = 2 * wide as u64;
     let mut e = Enumerated::new(0);
     let x = e.funs.lin(64, 0, 1, &[]);
     let args = [x, x].into_iter().collect();
     let f = e.funs.intern(Fun { width: 64, op: FunOp::Mul, args });
-    let (mut spent, ends) = (1 << 40, (-wide / 2, wide / 2));
-    let few = each_piece(&mut e.funs, f, ends, LOOKED_AT, &mut spent, &mut |_| {});
+    let (mut spent, ends) = (1 << 40, (0, wide - 1));
+    let few = each_piece(&mut e.funs, f, ends, LOOKED_AT, &mut spent, &mut |_| true);
     assert!(few.is_none());
     let tried = (1 << 40) - spent;
-    for (budget, found) in [(cost + tried, Some((0, 1i64 << 48))), (cost + tried - 1, None)] {
-        (e.budget, e.ranges, e.many) = (budget, FxHashMap::default(), FxHashMap::default());
-        assert_eq!(e.range(f, -wide / 2, wide / 2), found);
+    let greatest = (wide - 1) * (wide - 1);
+    for (budget, found) in [(cost + tried, Some((0, greatest))), (cost + tried - 1, None)] {
+        (e.budget, e.ranges) = (budget, FxHashMap::default());
+        assert_eq!(e.range(f, 0, wide - 1), found);
     }
     // Too wide for that: nothing is known.
     e.budget = 1 << 60;
@@ -317,18 +304,6 @@ fn moduli_out_of_range_are_refused() {
     assert_eq!(e.range(f, 9, 0), None);
 }
 
-/// A table that begins beyond zero ends where its values do.
-#[test]
-fn tables_beyond_zero_grow() {
-    for first in [-14, 10, 1 << 40] {
-        let mut e = table();
-        let f = e.funs.lin(64, 5, 3, &[]);
-        for (lo, hi) in [(first, first + 4), (first, first + 10), (first - 3, first + 12)] {
-            assert_eq!(e.range(f, lo, hi), Some((5 + 3 * lo, 5 + 3 * hi)), "[{lo}, {hi}]");
-        }
-    }
-}
-
 /// Modulo 2^64 a negative slope is one at the ends of 64 bits too.
 #[test]
 fn negative_slopes_reach_the_ends() {
@@ -339,10 +314,10 @@ fn negative_slopes_reach_the_ends() {
     }
 }
 
-/// x - q·round(x / q) of sums in words of 40 bits: of hundreds of wide intervals, one inside another and beside it, the
-/// pieces are looked for once.
+/// x - q·round(x / q) of sums in words of 40 bits, over hundreds of wide intervals, one inside another and beside it:
+/// they cost less than all points once, and are what points say.
 #[test]
-fn wide_intervals_of_one_function_share_their_pieces() {
+fn wide_intervals_of_one_function_share_their_parts() {
     let mut e = Enumerated::new(1 << 40);
     let q = 30011;
     let wide = e.funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
@@ -352,43 +327,46 @@ fn wide_intervals_of_one_function_share_their_pieces() {
     let quotient = e.funs.intern(Fun { width: 64, op: FunOp::Sext, args });
     let f = e.funs.lin(64, 0, 1, &[(quotient, -q)]);
     let end = 1i64 << 22;
-    let mut fresh = Enumerated::new(1 << 40);
-    fresh.funs = std::mem::take(&mut e.funs);
-    fresh.range(f, -end, end).expect("few pieces");
-    let once = (1 << 40) - fresh.budget;
-    e.funs = std::mem::take(&mut fresh.funs);
-    let mut found = Vec::new();
     for i in 0..300 {
         let (lo, hi) = (-end + 997 * (i * 37 % 300), end - 1009 * (i * 71 % 300));
-        found.push((lo, hi, e.range(f, lo, hi).expect("few pieces")));
+        let found = e.range(f, lo, hi).expect("few pieces");
+        if i % 60 == 0 {
+            let mut is = (i64::MAX, i64::MIN);
+            e.funs.enumerate(f, lo, hi, |_, values| {
+                is = values.iter().fold(is, |(l, h), &v| (l.min(v), h.max(v)));
+                true
+            });
+            assert_eq!(found, is, "[{lo}, {hi}]");
+        }
     }
     let spent = (1 << 40) - e.budget;
-    // Of each two parts are cut.
-    assert!(spent < 10 * once, "{spent} for all, {once} for one");
-    // And each is what a table of points says.
-    for &(lo, hi, range) in found.iter().step_by(60) {
-        let mut is = (i64::MAX, i64::MIN);
-        e.funs.enumerate(f, lo, hi, |_, values| {
-            is = values.iter().fold(is, |(l, h), &v| (l.min(v), h.max(v)));
-            true
-        });
-        assert_eq!(range, is, "[{lo}, {hi}]");
-    }
+    let once = e.funs.size(f) as u64 * 2 * end as u64;
+    assert!(spent < once, "{spent} for all, {once} for each point once");
 }
 
-/// Forty functions of 2^32 points in 65,536 pieces each: not all are kept, and each is looked at once.
+/// The parts of an interval have all its points, each once; and an interval between two multiples of a power of two is
+/// no more cut.
 #[test]
-fn pieces_that_are_kept_are_bounded() {
-    let mut e = Enumerated::new(1 << 40);
-    let (lo, hi) = (-(1i64 << 31), (1i64 << 31) - 1);
-    let mut most = 0;
-    for k in 0..40 {
-        let f = e.funs.lin(32, k - (1 << 31), 65536, &[]);
-        let (least, greatest) = e.range(f, lo, hi).expect("few pieces");
-        assert_eq!(greatest - least, (1 << 32) - 65536, "{k}");
-        most = most.max(e.parts);
-        let kept: usize = e.profiles.values().flatten().map(Profile::size).sum();
-        assert_eq!(e.parts, kept);
+fn wide_intervals_are_cut_into_parts() {
+    let wide = CUT as i64;
+    let ends = [-3 * wide, -wide - 1, -1, 0, 1, wide - 1, wide, 5 * wide, 8 * wide - 1, 1 << 35];
+    let (mut cuts, mut blocks) = (0, 0);
+    for (i, &lo) in ends.iter().enumerate() {
+        for &hi in &ends[i..] {
+            match cut(lo, hi) {
+                Some(middle) => {
+                    assert!(lo < middle && middle <= hi && hi - lo >= wide, "[{lo}, {hi}]");
+                    cuts += 1;
+                }
+                None if hi - lo >= wide => {
+                    let size = hi - lo + 1;
+                    assert!(size.count_ones() == 1 && lo % size == 0, "[{lo}, {hi}]");
+                    blocks += 1;
+                }
+                None => {}
+            }
+        }
     }
-    assert!(most <= PARTS + LOOKED_AT && e.parts < most, "{most} {}", e.parts);
+    assert!(cuts > 10 && blocks > 0, "{cuts} {blocks}");
+    assert_eq!(cut(i64::MIN, i64::MAX), None, "it is too wide to be enumerated");
 }

@@ -23,7 +23,6 @@ mod guard;
 mod modular;
 mod node;
 pub mod pieces;
-pub mod profile;
 pub mod replay;
 
 pub use guard::overflow_is_a_panic;

@@ -32,34 +32,24 @@ pub enum Piece {
 }
 
 /// Points that are enumerated rather than halved once more.
-pub const LEAF: i64 = 256;
-/// Intervals looked at before a function counts as having too many pieces.
-pub const MOST: usize = 1 << 15;
+const LEAF: i64 = 256;
 
-/// The pieces of `f` over `[lo, hi]`; [`None`] if there are too many, or more than `budget` evaluations of an
-/// operation are needed, which are taken from it.
-pub fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> Option<Vec<Piece>> {
-    let mut out: Vec<Piece> = Vec::new();
-    each_piece(funs, f, (lo, hi), MOST, budget, &mut |piece| out.push(piece))?;
-    Some(out)
-}
-
-/// Tells the pieces one after another, looking at `most` intervals at most. Where it is [`None`] some may have been told.
+/// Tells what `f` is over `[lo, hi]`, piece by piece until `tell` returns false, looking at `most` intervals at most.
+/// [`None`] if there are too many, or more than `budget` evaluations of an operation are needed, which are taken from
+/// it: some may have been told then.
 pub fn each_piece(
     funs: &mut Funs,
     f: FunId,
     (lo, hi): (i64, i64),
     most: usize,
     budget: &mut u64,
-    tell: &mut dyn FnMut(Piece),
+    tell: &mut dyn FnMut(Piece) -> bool,
 ) -> Option<()> {
     // So that no coefficient times a point leaves 128 bits.
     if lo < -(1 << 50) || hi > 1 << 50 {
         return None;
     }
     let nodes: Vec<(Fun, SmallVec<[usize; 4]>)> = funs.listed(f);
-    // The last affine piece may go on.
-    let mut open: Option<Piece> = None;
     let mut todo = vec![(lo, hi)];
     let mut seen = 0;
     while let Some((lo, hi)) = todo.pop() {
@@ -68,17 +58,8 @@ pub fn each_piece(
         if seen > most {
             return None;
         }
-        if let Some(Line { k, c }) = line(&nodes, lo, hi) {
-            match &mut open {
-                Some(Piece::Affine { hi: end, k: k0, c: c0, .. }) if (*k0, *c0) == (k, c) => {
-                    *end = hi;
-                }
-                _ => {
-                    if let Some(last) = open.replace(Piece::Affine { lo, hi, k, c }) {
-                        tell(last);
-                    }
-                }
-            }
+        let piece = if let Some(Line { k, c }) = line(&nodes, lo, hi) {
+            Piece::Affine { lo, hi, k, c }
         } else if hi - lo < LEAF {
             *budget = budget.checked_sub((nodes.len() as u64) * LEAF as u64)?;
             let mut values = Vec::with_capacity((hi - lo) as usize + 1);
@@ -86,18 +67,16 @@ pub fn each_piece(
                 values.extend_from_slice(v);
                 true
             });
-            if let Some(last) = open.take() {
-                tell(last);
-            }
-            tell(Piece::Values { lo, values });
+            Piece::Values { lo, values }
         } else {
             let middle = lo + (hi - lo) / 2;
             todo.push((middle + 1, hi));
             todo.push((lo, middle));
+            continue;
+        };
+        if !tell(piece) {
+            break;
         }
-    }
-    if let Some(last) = open {
-        tell(last);
     }
     Some(())
 }
@@ -290,6 +269,25 @@ mod tests {
     use super::*;
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
+
+    /// Intervals that are looked at.
+    const MOST: usize = 1 << 15;
+
+    /// All pieces, those of one line that follow one another as one.
+    fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> Option<Vec<Piece>> {
+        let mut all: Vec<Piece> = Vec::new();
+        each_piece(funs, f, (lo, hi), MOST, budget, &mut |piece| {
+            match (all.last_mut(), &piece) {
+                (
+                    Some(Piece::Affine { hi, k, c, .. }),
+                    Piece::Affine { hi: end, k: l, c: d, .. },
+                ) if (*k, *c) == (*l, *d) => *hi = *end,
+                _ => all.push(piece),
+            }
+            true
+        })?;
+        Some(all)
+    }
 
     /// A random function of few operations, with constants near the ends of their words and of the interval.
     fn random(funs: &mut Funs, r: &mut StdRng) -> FunId {

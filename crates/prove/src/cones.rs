@@ -6,8 +6,8 @@
 
 use crate::funs::{FunId, Funs, centre};
 use crate::lines::Line;
-use ringforge_kernel::pieces::{MOST, Piece, pieces};
-use ringforge_kernel::profile::{Profile, Told};
+use crate::profile::{MOST, Profile, Told, pieces};
+use ringforge_kernel::pieces::Piece;
 use rustc_hash::FxHashMap;
 
 /// All that is ever asked about a function over an interval.

@@ -7,12 +7,13 @@
 
 use crate::cut::Cutter;
 use crate::funs::FunId;
+use crate::profile::pieces;
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use crate::walk::{Output, Walk};
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::claim::Witness;
-use ringforge_kernel::pieces::{Piece, pieces};
+use ringforge_kernel::pieces::Piece;
 use ringforge_machine::graph::NodeId;
 
 /// Evaluations that a search for extremes may take.

@@ -8,10 +8,11 @@
 //! checks these alone.
 
 use crate::cut::Cutter;
+use crate::profile::pieces;
 use crate::quotient::{Rational, Steps};
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
-use ringforge_kernel::pieces::{Piece, pieces};
+use ringforge_kernel::pieces::Piece;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

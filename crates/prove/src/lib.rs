@@ -31,6 +31,7 @@ mod lines;
 mod low_tests;
 mod moduli;
 mod plain;
+mod profile;
 mod prove;
 mod quotient;
 #[cfg(test)]

@@ -4,8 +4,51 @@
 //! function. What it is on an interval is told by the parts that lie inside, of which blocks are told together, and by
 //! the two at its ends, which are cut.
 
-use crate::fun::{FunId, Funs};
-use crate::pieces::{Piece, each_piece};
+use crate::funs::{FunId, Funs};
+use ringforge_kernel::pieces::{self, Piece};
+
+/// Intervals looked at before a function counts as having too many pieces.
+pub const MOST: usize = 1 << 15;
+
+/// The pieces of `f` over `[lo, hi]`, those of one line that follow one another as one; [`None`] if there are too many,
+/// or more than `budget` evaluations of an operation are needed, which are taken from it.
+pub fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> Option<Vec<Piece>> {
+    let mut all = Vec::new();
+    each_piece(funs, f, (lo, hi), MOST, budget, &mut |piece| all.push(piece))?;
+    Some(all)
+}
+
+/// Tells the pieces one after another, looking at `most` intervals at most. Where it is [`None`] some may have been told.
+fn each_piece(
+    funs: &mut Funs,
+    f: FunId,
+    interval: (i64, i64),
+    most: usize,
+    budget: &mut u64,
+    tell: &mut dyn FnMut(Piece),
+) -> Option<()> {
+    // The last affine piece may go on.
+    let mut open: Option<Piece> = None;
+    pieces::each_piece(funs, f, interval, most, budget, &mut |piece| {
+        match (&mut open, &piece) {
+            (Some(Piece::Affine { hi, k, c, .. }), Piece::Affine { hi: end, k: l, c: d, .. })
+                if (*k, *c) == (*l, *d) =>
+            {
+                *hi = *end
+            }
+            _ => {
+                if let Some(last) = open.replace(piece) {
+                    tell(last);
+                }
+            }
+        }
+        true
+    })?;
+    if let Some(last) = open {
+        tell(last);
+    }
+    Some(())
+}
 
 /// Parts that are told together.
 const BLOCK: usize = 64;
@@ -100,11 +143,6 @@ impl<T: Told> Profile<T> {
         Some(known.insert(Profile { lo: from, hi: to, parts, blocks }))
     }
 
-    /// How many parts are kept.
-    pub fn size(&self) -> usize {
-        self.parts.len()
-    }
-
     /// What is told of `[lo, hi]`, which must lie inside; points of parts that are cut are evaluated again.
     pub fn over(&self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Option<T> {
         if lo < self.lo || hi > self.hi || lo > hi {
@@ -174,8 +212,7 @@ fn joined<'a, T: Told + 'a>(mut all: impl Iterator<Item = &'a T>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fun::{Fun, FunOp};
-    use crate::pieces::MOST;
+    use crate::funs::{Fun, FunOp};
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
