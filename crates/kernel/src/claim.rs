@@ -222,26 +222,20 @@ impl Facts {
         if !group.functions {
             return Ok(None);
         }
-        let (lo, hi) = self.domain_of(group.base)?;
         let content = group.terms.iter().fold(0u128, |g, t| gcd(g, t.1.unsigned_abs()));
         let content = i128::try_from(content.max(1)).map_err(|_| LARGE)?;
         let (mut x, mut terms, mut size) = (0i64, Vec::new(), 0i128);
         for &(a, c) in &group.terms {
             let Ok(c) = i64::try_from(c / content) else { return Ok(None) };
-            let most = match self.atoms[a as usize] {
-                Atom::Function { fun, .. } => {
-                    terms.push((fun, c));
-                    // Its interval holds every value that it takes. Where the base takes none, a sum that
-                    // wraps adds a point to what is enumerated, and takes none away.
-                    let word = 1i128 << (self.enumerated.funs.bits(fun) - 1);
-                    self.bounds(a).map_or(word, |(l, h)| word.min(l.abs().max(h.abs())))
-                }
-                _ => {
-                    x = c;
-                    i128::from(lo).abs().max(i128::from(hi).abs())
-                }
-            };
-            size = size.saturating_add(i128::from(c).abs().saturating_mul(most));
+            match self.atoms[a as usize] {
+                Atom::Function { fun, .. } => terms.push((fun, c)),
+                _ => x = c,
+            }
+            // The interval of a function holds every value that it takes. Where the base takes none, a sum that
+            // wraps adds a point to what is enumerated, and takes none away.
+            let bounds = self.bounds(a);
+            let (l, h) = bounds.ok_or_else(|| format!("atom {a} has no interval"))?;
+            size = size.saturating_add(i128::from(c).abs().saturating_mul(l.abs().max(h.abs())));
         }
         if size >= 1 << 62 {
             return Ok(None);

@@ -147,17 +147,6 @@ impl Funs {
         self.intern(Fun { width, op, args: SmallVec::new() })
     }
 
-    /// Bits that hold every value as signed, by the function's structure.
-    pub fn bits(&self, f: FunId) -> u8 {
-        let node = self.get(f);
-        match (&node.op, node.args.first()) {
-            (FunOp::Sext, Some(a)) => self.bits(*a),
-            (FunOp::Zext, Some(a)) => (self.get(*a).width + 1).min(node.width),
-            (FunOp::Const(c), _) => 65 - (if *c < 0 { !*c } else { *c }).leading_zeros() as u8,
-            _ => node.width,
-        }
-    }
-
     /// `outer` with X replaced by the (signed) value of `inner`.
     pub fn compose(&mut self, outer: FunId, inner: FunId) -> FunId {
         let order = self.order(outer);

@@ -204,7 +204,15 @@ fn the_budget_ends_enumeration() {
         let e = b.replay_for(&lines(&text), 1 << 18).err().expect("more than the budget");
         (e.line, e.why)
     };
-    assert_eq!((line, why.as_str()), (47, "a function of too many values"));
+    assert_eq!((line, why.as_str()), (47, "atom 20 has no interval"));
+    // Two functions of 2 and 3 operations at 1,001 points, and their sum.
+    let b = Bench::new(&[(0, 1000, 64)]);
+    let text = "input 0 0\nfun 64 lin 0 1\nfun 64 mul 0 0\nfun 64 mul 1 0\nfunction 0 1\nfunction 0 2\n\
+        name 0 2 1 1 2 1\nbound 3 0 1001000000 by 1 0";
+    let why = |budget| b.replay_for(&lines(text), budget).err().map(|e| (e.line, e.why));
+    let cost = 1001 * (2 + 3 + 4);
+    assert_eq!(why(cost - 1), Some((8, "a function of too many values".into())));
+    assert_eq!(why(cost), None);
 }
 
 /// The sign of a word of 64 bits, as a function: there is no bit 64 that could be taken.

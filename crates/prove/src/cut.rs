@@ -3,7 +3,7 @@
 
 use crate::bilinear::Sheared;
 use crate::cones::Cones;
-use crate::funs::{FunId, FunOp, centre};
+use crate::funs::{FunId, FunOp, bits, centre};
 use crate::joint::Joints;
 use crate::reading::{NoReading, Odd, Reading};
 use crate::record::Record;
@@ -120,7 +120,7 @@ impl Cutter {
         let mut bound = 0i128;
         for &(a, c) in terms {
             let size = match self.world.atoms[a as usize] {
-                Atom::Fun(_, f) => 1i128 << (self.world.funs.bits(f) - 1),
+                Atom::Fun(_, f) => 1i128 << (bits(&self.world.funs, f) - 1),
                 _ => i128::from(lo).abs().max(i128::from(hi).abs()),
             };
             bound += i128::from(c).abs() * size;

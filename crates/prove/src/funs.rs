@@ -29,3 +29,38 @@ pub fn truncated(funs: &mut Funs, f: FunId, w: u8) -> Option<FunId> {
         _ => None,
     }
 }
+
+/// Bits that hold every value as signed, by the function's structure.
+pub fn bits(funs: &Funs, f: FunId) -> u8 {
+    let node = funs.get(f);
+    match (&node.op, node.args.first()) {
+        (FunOp::Sext, Some(a)) => bits(funs, *a),
+        (FunOp::Zext, Some(a)) => (funs.get(*a).width + 1).min(node.width),
+        (FunOp::Const(c), _) => 65 - (if *c < 0 { !*c } else { *c }).leading_zeros() as u8,
+        _ => node.width,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_bits_hold_constants_and_extensions() {
+        let mut funs = Funs::default();
+        for (c, few) in [(0, 1), (-1, 1), (1, 2), (-2, 2), (2, 3), (127, 8), (-128, 8), (128, 9)] {
+            let f = funs.constant(32, c);
+            assert_eq!(bits(&funs, f), few, "{c}");
+        }
+        let eight = funs.lin(8, 0, 1, &[]);
+        let mut extended = |op, width, f| {
+            let id = funs.intern(Fun { width, op, args: [f].into_iter().collect() });
+            (id, bits(&funs, id))
+        };
+        let (wide, few) = extended(FunOp::Zext, 16, eight);
+        assert_eq!(few, 9);
+        assert_eq!(extended(FunOp::Zext, 9, eight).1, 9);
+        assert_eq!(extended(FunOp::Sext, 16, eight).1, 8);
+        assert_eq!(extended(FunOp::Sext, 32, wide).1, 9);
+    }
+}

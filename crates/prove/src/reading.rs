@@ -376,7 +376,7 @@ impl Cutter {
 
     /// What a function of a base is at most, its sign aside.
     fn largest(&mut self, base: Base, f: crate::funs::FunId) -> i128 {
-        let word = 1i128 << (self.world.funs.bits(f) - 1);
+        let word = 1i128 << (crate::funs::bits(&self.world.funs, f) - 1);
         if word <= 1 << 32 {
             return word;
         }
