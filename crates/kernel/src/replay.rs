@@ -302,14 +302,10 @@ impl<'a> Walk<'a> {
                 return Err(format!("node {node} is an input of another width"));
             }
         }
-        // A word that is told otherwise may be refused, and the sum is then needed again.
-        let added = if rules.is_empty() && claim.is_none() { self.added(id) } else { None };
         let (facts, words) = (&mut self.facts, &self.words[..]);
         let told = |why: Why| format!("node {node}, {:?}: {why}", graph.node(id).op);
-        let mut word = match added {
-            Some(word) => word,
-            None => Visit { facts, graph, words, rules: rules.iter() }.node(id).map_err(told)?,
-        };
+        let mut visit = Visit { facts, graph, words, rules: rules.iter() };
+        let mut word = visit.node(id).map_err(told)?;
         if let Some(claim) = claim {
             self.facts.same_word(&word.low(claim.bits), &claim).map_err(told)?;
             word = claim;
@@ -323,25 +319,6 @@ impl<'a> Walk<'a> {
         });
         self.replayed.nodes += 1;
         Ok(())
-    }
-
-    /// The word of a sum of which one argument is read for the last time: that one with the other added to it.
-    fn added(&mut self, id: NodeId) -> Option<Word> {
-        let node = self.case.graph.node(id);
-        let (&[x, y], Op::Add | Op::Sub) = (&node.args[..], &node.op) else { return None };
-        let last = |a: NodeId| self.last[a.0 as usize] == id.0;
-        let terms = |a: NodeId| self.words[a.0 as usize].t.len();
-        // A difference is no sum of its second argument.
-        let sum = match (last(x), node.op == Op::Add && last(y)) {
-            _ if x == y => return None,
-            (true, true) if terms(y) > terms(x) => y,
-            (true, _) => x,
-            (false, true) => y,
-            (false, false) => return None,
-        };
-        let word = std::mem::take(&mut self.words[sum.0 as usize]);
-        let other = &self.words[if sum == x { y } else { x }.0 as usize];
-        Some(word.added(other, if node.op == Op::Sub { -1 } else { 1 }))
     }
 
     fn output(&mut self, k: usize, rules: &[Rule], form: &Form, by: &Witness) -> Result<(), Why> {
