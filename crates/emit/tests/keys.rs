@@ -4,9 +4,9 @@
 use ringforge_emit::{Preamble, avx2, avx512, c, m4, neon, sse41};
 use ringforge_plan::Plan;
 use ringforge_program::ir::Program;
-use ringforge_program::lower::lower;
+use ringforge_program::lower::{LowerError, lower, verdicts};
 use ringforge_program::schedule::Schedule;
-use ringforge_program::settle::KEYS;
+use ringforge_program::settle::{KEYS, Verdict};
 use ringforge_target::{AVX2, C, TARGETS, Target};
 use ringforge_testing::in_parallel;
 use std::sync::Mutex;
@@ -26,21 +26,25 @@ fn values(key: &str) -> &'static [&'static str] {
         "'rounded-shift'",
     ];
     match key {
-        "multiply" => MUL,
-        "reduce" => REDUCE,
+        "multiply" | "long-multiply" => MUL,
+        "reduce" | "long-reduce" => REDUCE,
         "narrow" => &["'barrett'", "'low'", "'montgomery'"],
         "freeze" => {
             &["'minimum'", "'plantard'", "{ montgomery-biased = { k = 1 } }", "'montgomery'"]
         }
         "scale" => &["'final'", "'last'", "'inverse'"],
-        "fused-dot" | "rotate-registers" | "wide-sums" | "rows" => &["true", "false"],
+        "fused-dot" | "rotate-registers" | "wide-sums" | "rows" | "interleave" => {
+            &["true", "false"]
+        }
         "unroll" => &["2", "3", "5", "64", "1"],
         "split-sums" => &["1", "2", "64"],
         "base" => &["'lanes'", "'broadcast-dot'"],
         "weights" => &["'within'", "'apart'"],
         "fuse" => &["1000", "24", "0"],
         "in-order" => &["4", "0"],
-        "lanes" => &["4", "16"],
+        "lanes" => &["4", "16", "8"],
+        "word" => &["16", "32"],
+        "layout" => &["'registers'", "'packed'", "'apart'"],
         "karatsuba-from" => &["1", "0", "1000"],
         "rounds" => &["1", "1000"],
         "order" => &["'standard'", "'own'"],
@@ -231,15 +235,89 @@ fn products_that_the_plan_wants_by_lanes_are_printed_so() {
     }
 }
 
+/// One plan on one target in so many is printed and read again every day.
+const PRINTED: usize = 13;
+
 #[test]
 fn what_is_printed_is_a_schedule_that_makes_the_same_code() {
-    for (name, target) in [("mlkem", &AVX2), ("mlkem", &C), ("sntrup761", &AVX2), ("sntrup761", &C)]
-    {
-        let usual = by(name, target, "").unwrap();
-        let again = by(name, target, &usual.schedule).unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert_eq!(again.procedures, usual.procedures, "{name} {target}");
-        assert_eq!(again.schedule, usual.schedule, "{name} {target}");
+    let plans: Vec<Plan> = Plan::names().map(|name| Plan::find(name).expect("a plan")).collect();
+    let pairs = plans.iter().flat_map(|plan| TARGETS.map(|target| (plan, target)));
+    let nth = if ringforge_testing::long() { 1 } else { PRINTED };
+    let (wrong, count) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
+    in_parallel(pairs.step_by(nth), |(plan, target)| {
+        let Some((usual, _)) = by_default(plan, target) else { return };
+        count.fetch_add(1, Ordering::Relaxed);
+        let why = match by(&plan.name, target, &usual.schedule) {
+            Err(error) => error,
+            Ok(again) if again.schedule != usual.schedule => again.schedule,
+            Ok(again) if again.procedures != usual.procedures => "other code".into(),
+            Ok(_) => return,
+        };
+        let line = format!("{} {target}: {why}\nfrom\n{}", plan.name, usual.schedule);
+        wrong.lock().expect("nobody panics with it").push(line);
+    });
+    let wrong = wrong.into_inner().expect("nobody panics with it");
+    assert!(count.into_inner() > 15);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_section_is_for_its_prime_alone() {
+    let two = |text: &str| by("sntrup761-two-prime", &AVX2, text);
+    let usual = two("").unwrap();
+    let primes: Vec<&str> = usual.schedule.split("[modulo.").skip(1).collect();
+    let prime = primes[0].split([']', '.']).next().expect("a prime");
+    let apart = two(&format!("[modulo.{prime}]\nlayout = 'apart'\nword = 32\n")).unwrap();
+    assert_ne!(apart.procedures, usual.procedures);
+    assert_eq!(apart.schedule.matches("word = 32").count(), 1, "{}", apart.schedule);
+    assert!(usual.schedule.matches("word = 16").count() > 1, "{}", usual.schedule);
+    for (text, named) in [
+        ("[modulo.9]\nword = 16\n".to_string(), "`modulo.9.word` changes nothing here"),
+        (format!("[modulo.{prime}]\norder = 'own'\n"), ".order` changes nothing here"),
+        (format!("[modulo.{prime}.limits]\nfull = 9\n"), ".limits.full = 9` cannot be kept: "),
+    ] {
+        let error = two(&text).unwrap_err();
+        assert!(error.contains(named), "{error}");
+    }
+    for (text, named) in [
+        ("[modulo.7681]\nno-such-key = 1\n", "`modulo.7681`: unknown field `no-such-key`"),
+        ("[modulo.seven]\nword = 16\n", "`modulo.seven`: invalid digit"),
+        ("[modulo.7681.modulo.5]\nword = 16\n", "a section has no sections"),
+    ] {
+        let error = Schedule::parse_for(text, &AVX2).unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
     }
 }
 
-ringforge_testing::rest!(every_key_changes_the_code_or_is_refused_by_name,);
+#[test]
+fn what_else_may_be_settled_says_why_it_does_not_hold() {
+    let look = |name: &str, target: &'static Target, text: &str| {
+        let schedule = Schedule::parse_for(text, target).expect("a schedule");
+        verdicts(&Plan::find(name).expect("a plan"), &Schedule { rounds: 1, ..schedule }, target)
+    };
+    let all = look("sntrup761-two-prime", &AVX2, "").unwrap();
+    let usual = by("sntrup761-two-prime", &AVX2, "").unwrap();
+    // The first of each prime that holds is what the program goes by.
+    for prime in [all[0].modulus, all[all.len() - 1].modulus] {
+        let first = all.iter().find(|v| v.modulus == prime && v.refused.is_none()).expect("one");
+        let limits = first.choices.split("full = ").nth(1).expect("a limit");
+        let full = limits.split([' ', ',']).next().expect("a number");
+        assert!(usual.schedule.contains(&format!("full = {full}\n")), "{}", usual.schedule);
+    }
+    assert!(all.len() > 10 && all.iter().any(|v| v.choices.contains("word = 32")), "{all:?}");
+    // Where nothing holds, all of them say why.
+    let text = "[limits]\nforward = 300\n";
+    let Err(LowerError::Unsettled { verdicts: none, .. }) =
+        look("sntrup761-two-prime", &AVX2, text)
+    else {
+        panic!("300 holds");
+    };
+    let why = |v: &Verdict| v.refused.as_ref().is_some_and(|why| why.contains("needs |x| ≤ 300"));
+    assert!(none.len() > 1 && none.iter().any(why), "{none:?}");
+    assert!(none.iter().all(|v| v.refused.is_some()), "{none:?}");
+}
+
+ringforge_testing::rest!(
+    every_key_changes_the_code_or_is_refused_by_name,
+    what_is_printed_is_a_schedule_that_makes_the_same_code,
+);

@@ -6,12 +6,18 @@
 //! assert_eq!(Schedule::parse(&schedule.to_string()).unwrap(), schedule);
 //! ```
 
+mod given;
+mod section;
+
+pub use given::Given;
+pub use section::Section;
+
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
 use crate::settle::insert;
 use crate::unsigned::Unsigned;
 use ringforge_target::{Products, Registers, Target};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 include!(concat!(env!("OUT_DIR"), "/schedules.rs"));
 
@@ -23,6 +29,12 @@ pub struct Schedule {
     pub multiply: MulMethod,
     /// Reductions of words.
     pub reduce: ReduceMethod,
+    /// Modular products by constants in words of 32 bits, of digits and of last sums modulo q; absent: as the target has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_multiply: Option<MulMethod>,
+    /// Reductions of such words; absent: as the target has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_reduce: Option<ReduceMethod>,
     /// 32-bit sums of products to words.
     pub narrow: NarrowMethod,
     /// The last step; `None` takes the cheapest whose domain holds what comes.
@@ -37,6 +49,10 @@ pub struct Schedule {
     pub split_sums: u32,
     /// How blocks are multiplied.
     pub base: BaseProducts,
+    /// By lanes, squares of words are transposed by interleaving registers, else by strided stores; absent: interleaved where
+    /// the plan asks for lanes and the machine has dot products.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interleave: Option<bool>,
     /// Where blocks are weighted before dot products.
     pub weights: Weights,
     /// Products modulo 2^k stay rows of words down to the last level, each by dot products, where the last
@@ -58,6 +74,12 @@ pub struct Schedule {
     /// absent: the target's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lanes: Option<u32>,
+    /// Bits of the words that products are computed in; absent: the shortest whose ranges fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<u8>,
+    /// Where the blocks of a product lie; absent: the first that fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
     /// By lanes, direct Toeplitz products of at least this size take one level of Karatsuba that
     /// the plan does not have; 0 for never.
     pub karatsuba_from: u32,
@@ -78,6 +100,9 @@ pub struct Schedule {
     pub reductions: Option<Vec<String>>,
     /// Largest magnitudes at the borders of stages.
     pub limits: Limits,
+    /// What is said otherwise for the products modulo some primes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub modulo: BTreeMap<String, Section>,
     /// Reductions to leave out, by site, whatever the ranges say (mutation tests).
     pub drop: Vec<String>,
     /// Reductions to add, by site.
@@ -88,46 +113,6 @@ pub struct Schedule {
     /// The keys that a text says: they are kept, or refused by name. Others are what usually serves.
     #[serde(skip)]
     pub given: Given,
-}
-
-/// Keys that somebody wrote, as [`Schedule`]'s text names them. Equal values are equal, whoever wrote them.
-#[derive(Clone, Debug, Default)]
-pub struct Given(BTreeSet<String>);
-
-impl PartialEq for Given {
-    fn eq(&self, _: &Given) -> bool {
-        true
-    }
-}
-
-impl Eq for Given {}
-
-impl Given {
-    /// Those of a text that is a schedule.
-    fn of(text: &str) -> Result<Given, toml::de::Error> {
-        let mut keys = BTreeSet::new();
-        for (key, value) in toml::from_str::<toml::Table>(text)? {
-            match value {
-                toml::Value::Table(limits) if key == "limits" => {
-                    keys.extend(limits.keys().map(|limit| format!("limits.{limit}")));
-                }
-                // No site is what there is without the key.
-                toml::Value::Array(sites) if sites.is_empty() && key != "reductions" => {}
-                _ => drop(keys.insert(key)),
-            }
-        }
-        Ok(Given(keys))
-    }
-
-    /// Whether this key is one of them.
-    pub fn contains(&self, key: &str) -> bool {
-        self.0.contains(key)
-    }
-
-    /// All of them.
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
-    }
 }
 
 /// How a transformed array is ordered.
@@ -150,6 +135,18 @@ pub enum BaseProducts {
     /// Transposed, one convolution in a lane, 16-bit Montgomery products, by the plan's methods:
     /// for machines (or compilers) without a dot product.
     Lanes,
+}
+
+/// Where the blocks of a product lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Each fills a register.
+    Registers,
+    /// A register holds several.
+    Packed,
+    /// Each has registers of its own.
+    Apart,
 }
 
 /// Where blocks are weighted before dot products.
@@ -186,7 +183,8 @@ pub struct Limits {
     pub inverse_first: i64,
     /// The unreduced product's coefficients.
     pub full: i64,
-    /// Small products in parts, by lanes, as the inverse transform finds them; absent: words.
+    /// Small products in parts, by lanes, as the inverse transform finds them; sums of base products of whole transforms;
+    /// absent: words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub products: Option<i64>,
 }
@@ -208,6 +206,8 @@ impl Default for Schedule {
         Schedule {
             multiply: MulMethod::Montgomery,
             reduce: ReduceMethod::Barrett,
+            long_multiply: None,
+            long_reduce: None,
             narrow: NarrowMethod::Montgomery,
             freeze: None,
             scale: ScalePlace::Inverse,
@@ -215,6 +215,7 @@ impl Default for Schedule {
             unroll: 1,
             split_sums: 64,
             base: BaseProducts::BroadcastDot,
+            interleave: None,
             weights: Weights::Apart,
             rows: false,
             fuse: 0,
@@ -222,6 +223,8 @@ impl Default for Schedule {
             in_order: 0,
             wide_sums: false,
             lanes: None,
+            word: None,
+            layout: None,
             karatsuba_from: 16,
             rounds: 200,
             order: Order::Own,
@@ -231,6 +234,7 @@ impl Default for Schedule {
             inner_products: Vec::new(),
             reductions: None,
             limits: Limits::default(),
+            modulo: BTreeMap::new(),
             drop: Vec::new(),
             add: Vec::new(),
             unsigned: None,
@@ -276,8 +280,12 @@ impl Schedule {
 
     /// This schedule where a text says nothing else.
     fn with(&self, text: &str) -> Result<Schedule, toml::de::Error> {
+        self.over(toml::from_str(text)?)
+    }
+
+    /// This schedule with these values in place of its own.
+    fn over(&self, given: toml::Table) -> Result<Schedule, toml::de::Error> {
         let mut all: toml::Table = toml::from_str(&self.to_string())?;
-        let given: toml::Table = toml::from_str(text)?;
         for (key, value) in given {
             match (all.get_mut(&key), value) {
                 (Some(toml::Value::Table(known)), toml::Value::Table(value)) if key == "limits" => {
@@ -314,10 +322,13 @@ impl Schedule {
     /// Where and what is no schedule, or out of range.
     pub fn parse(text: &str) -> Result<Schedule, toml::de::Error> {
         let schedule: Schedule = toml::from_str(text)?;
-        match schedule.out_of_range() {
-            Some(why) => Err(serde::de::Error::custom(why)),
-            None => Ok(schedule),
+        if let Some(why) = schedule.out_of_range() {
+            return Err(serde::de::Error::custom(why));
         }
+        for modulus in schedule.modulo.keys() {
+            schedule.check_section(modulus)?;
+        }
+        Ok(schedule)
     }
 
     /// The same; what the text leaves out has the value of [`Schedule::of`] this target.
@@ -333,6 +344,11 @@ impl Schedule {
     pub fn value(&self, key: &str) -> Option<toml::Value> {
         let all = toml::Value::try_from(self).ok()?;
         key.split('.').try_fold(all, |at, key| at.get(key).cloned())
+    }
+
+    /// This schedule with a layout, as if a user had written it.
+    pub fn stating(&self, layout: Layout) -> Schedule {
+        Schedule { layout: Some(layout), given: self.given.and("layout"), ..self.clone() }
     }
 
     /// This schedule where a key was not written: with the value that it has elsewhere.
@@ -373,6 +389,9 @@ impl Schedule {
             return Some(format!(
                 "`inner-products` has {first} before a number that is not larger; list them in order"
             ));
+        }
+        if let Some(bits) = self.word.filter(|bits| ![16, 32].contains(bits)) {
+            return Some(format!("`word` is {bits}; it is 16 or 32"));
         }
         if let Some(lanes) = self.lanes.filter(|n| !(2..=50).contains(n) || n % 2 != 0) {
             return Some(format!("`lanes` is {lanes}; it is an even number in [2, 50]"));

@@ -5,9 +5,15 @@
 //! prime has choices of its own (`Product`): its words, its layout, its methods and its limits.
 
 pub(crate) mod defaults;
+pub(crate) mod products;
+mod refused;
+pub(crate) mod transforms;
 
+pub use refused::Refused;
+
+use crate::lower::{LowerError, unsupported};
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Order, ScalePlace, Schedule, Weights};
+use crate::schedule::{BaseProducts, Layout, Order, ScalePlace, Schedule, Weights};
 use crate::unsigned::Unsigned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -60,6 +66,8 @@ keys! {
     values {
         multiply: MulMethod = "multiply", multiply;
         reduce: ReduceMethod = "reduce", reduce;
+        long_multiply: Option<MulMethod> = "long-multiply", long_multiply;
+        long_reduce: Option<ReduceMethod> = "long-reduce", long_reduce;
         narrow: NarrowMethod = "narrow", narrow;
         freeze: Option<FreezeMethod> = "freeze", freeze;
         scale: ScalePlace = "scale", scale;
@@ -67,6 +75,7 @@ keys! {
         unroll: u32 = "unroll", unroll;
         split_sums: u32 = "split-sums", split_sums;
         base: BaseProducts = "base", base;
+        interleave: Option<bool> = "interleave", interleave;
         weights: Weights = "weights", weights;
         rows: bool = "rows", rows;
         fuse: u32 = "fuse", fuse;
@@ -74,6 +83,8 @@ keys! {
         in_order: u32 = "in-order", in_order;
         wide_sums: bool = "wide-sums", wide_sums;
         lanes: Option<u32> = "lanes", lanes;
+        word: Option<u8> = "word", word;
+        layout: Option<Layout> = "layout", layout;
         karatsuba_from: u32 = "karatsuba-from", karatsuba_from;
         rounds: u32 = "rounds", rounds;
         order: Order = "order", order;
@@ -123,6 +134,13 @@ impl Choices {
         self.values.given.contains(key)
     }
 
+    /// What settlements differ in, as a schedule's text in one line.
+    fn stated(&self) -> String {
+        let keys = ["word", "layout", "lanes", "reduce", "limits"];
+        let said = |key: &&str| Some(format!("{key} = {}", self.values.value(key)?));
+        keys.iter().filter_map(said).collect::<Vec<_>>().join(", ")
+    }
+
     /// Whether a key was read.
     fn is_read(&self, key: &str) -> bool {
         let read = self.read.load(Relaxed);
@@ -150,7 +168,7 @@ pub(crate) fn insert(table: &mut toml::Table, key: &str, value: toml::Value) {
         Some((name, key)) => {
             let inner = table.entry(name).or_insert_with(|| toml::Table::new().into());
             if let Some(inner) = inner.as_table_mut() {
-                inner.insert(key.into(), value);
+                insert(inner, key, value);
             }
         }
     }
@@ -160,11 +178,58 @@ pub(crate) fn insert(table: &mut toml::Table, key: &str, value: toml::Value) {
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
     pub modulus: u64,
-    /// Bits of its words.
-    pub bits: u8,
-    /// Where its blocks lie.
-    pub layout: &'static str,
     pub choices: Choices,
+}
+
+/// One of the settlements that were looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The modulus of its product.
+    pub modulus: u64,
+    /// Its choices, as a schedule's text in one line.
+    pub choices: String,
+    /// Why it does not hold.
+    pub refused: Option<String>,
+}
+
+/// The first candidate that holds, as it was made, and what was found of those that were looked at: with `survey` of all.
+/// No choice is made anywhere else.
+///
+/// # Errors
+/// None holds. Of all failures the last kind's first says most.
+pub(crate) fn first<C, T>(
+    candidates: Vec<C>,
+    (modulus, survey): (u64, bool),
+    choices: impl Fn(&C) -> &Choices,
+    mut holds: impl FnMut(&C) -> Result<T, LowerError>,
+) -> Result<(T, Vec<Verdict>), LowerError> {
+    let (mut taken, mut failure) = (None, None);
+    let mut verdicts = Vec::new();
+    for candidate in &candidates {
+        if taken.is_some() && !survey {
+            break;
+        }
+        let made = holds(candidate);
+        let refused = made.as_ref().err().map(LowerError::to_string);
+        verdicts.push(Verdict { modulus, choices: choices(candidate).stated(), refused });
+        match made {
+            Ok(made) => drop(taken.get_or_insert(made)),
+            Err(error) => {
+                let kind = |e: &LowerError| matches!(e, LowerError::Unsupported { .. });
+                if failure.as_ref().is_none_or(|f| kind(f) && !kind(&error)) {
+                    failure = Some(error);
+                }
+            }
+        }
+    }
+    match (taken, failure) {
+        (Some(made), _) => Ok((made, verdicts)),
+        (None, Some(failure)) if survey => {
+            Err(LowerError::Unsettled { failure: failure.into(), verdicts })
+        }
+        (None, Some(failure)) => Err(failure),
+        (None, None) => Err(unsupported("this product", "nothing can be settled", "another plan")),
+    }
 }
 
 /// Everything that a program was lowered by.
@@ -186,36 +251,47 @@ impl Settled {
         Settled { whole, products }
     }
 
+    /// The choices that a key may be read of, and its name there: those of one product for a key of its section, else the
+    /// whole's and those of all products whose sections do not say it.
+    fn scope<'a>(&'a self, given: &Schedule, key: &'a str) -> (Vec<&'a Choices>, &'a str) {
+        let named = |p: &&Product, key: &str| key == format!("modulo.{}", p.modulus);
+        if let Some((section, inner)) = key.strip_prefix("modulo.").and_then(|k| k.split_once('.'))
+        {
+            let section = format!("modulo.{section}");
+            let own = self.products.iter().filter(|p| named(p, &section));
+            return (own.map(|p| &p.choices).collect(), inner);
+        }
+        let others = self.products.iter().filter(|p| {
+            let own = format!("modulo.{}.{key}", p.modulus);
+            !given.given.contains(&own)
+        });
+        (std::iter::once(&self.whole).chain(others.map(|p| &p.choices)).collect(), key)
+    }
+
     /// Refuses a key that a user wrote and that the program does not go by.
     ///
     /// # Errors
     /// The first such key.
     pub(crate) fn check(&self, given: &Schedule) -> Result<(), Refused> {
         for key in given.given.keys() {
-            let all = std::iter::once(&self.whole).chain(self.products.iter().map(|p| &p.choices));
-            let mut read = all.filter(|choices| choices.is_read(key)).peekable();
+            let (scope, inner) = self.scope(given, key);
+            let mut read = scope.into_iter().filter(|choices| choices.is_read(inner)).peekable();
             let value = given.value(key);
-            let shown =
-                |value: Option<toml::Value>| value.map_or("absent".into(), |v| v.to_string());
-            let key = key.to_owned();
             if read.peek().is_none() {
-                return Err(Refused::Unused { key, keys: self.keys() });
+                return Err(Refused::Unused { key: key.to_owned(), keys: self.keys() });
             }
-            if let Some(other) =
-                read.map(|choices| choices.values.value(&key)).find(|v| *v != value)
-            {
-                return Err(Refused::Other { value: shown(value), settled: shown(other), key });
+            if let Some(other) = read.map(|c| c.values.value(inner)).find(|v| *v != value) {
+                return Err(Refused::other(key, &shown(value), &shown(other)));
             }
         }
         Ok(())
     }
 
     /// What was settled for a key, each value once.
-    pub(crate) fn of(&self, key: &str) -> String {
-        let all = std::iter::once(&self.whole).chain(self.products.iter().map(|p| &p.choices));
-        let read = all.filter(|choices| choices.is_read(key));
-        let shown = |value: Option<toml::Value>| value.map_or("absent".into(), |v| v.to_string());
-        let mut values: Vec<String> = read.map(|c| shown(c.values.value(key))).collect();
+    pub(crate) fn of(&self, given: &Schedule, key: &str) -> String {
+        let (scope, inner) = self.scope(given, key);
+        let read = scope.into_iter().filter(|choices| choices.is_read(inner));
+        let mut values: Vec<String> = read.map(|c| shown(c.values.value(inner))).collect();
         values.dedup();
         if values.is_empty() { "absent".into() } else { values.join(" or ") }
     }
@@ -224,76 +300,24 @@ impl Settled {
     fn keys(&self) -> String {
         let all = || std::iter::once(&self.whole).chain(self.products.iter().map(|p| &p.choices));
         let read = KEYS.iter().filter(|key| all().any(|choices| choices.is_read(key)));
-        let keys: Vec<String> = read.map(|key| format!("`{key}`")).collect();
-        keys.join(", ")
+        let keys = read.map(|key| format!("`{key}`"));
+        let sections = self.products.iter().map(|p| format!("those of `[modulo.{}]`", p.modulus));
+        keys.chain(sections).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// A value as a text has it.
+pub(crate) fn shown(value: Option<toml::Value>) -> String {
+    value.map_or("absent".into(), |value| value.to_string())
 }
 
 impl std::fmt::Display for Settled {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut table = self.whole.table();
         for product in &self.products {
-            let mut inner = product.choices.table();
-            inner.insert("word".into(), i64::from(product.bits).into());
-            inner.insert("layout".into(), product.layout.into());
-            insert(&mut table, &format!("modulo.{}", product.modulus), inner.into());
+            let inner = product.choices.table().into();
+            insert(&mut table, &format!("modulo.{}", product.modulus), inner);
         }
         f.write_str(&table.to_string())
     }
-}
-
-impl Refused {
-    /// A value in whose place the plan needs another.
-    pub(crate) fn other(key: &str, value: &str, settled: &str) -> Refused {
-        Refused::Other { key: key.into(), value: value.into(), settled: settled.into() }
-    }
-}
-
-/// Why a key that a user wrote is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// Nothing goes by it.
-    #[error(
-        "the schedule's `{key}` changes nothing here; what this plan goes by on this target: {keys}"
-    )]
-    Unused {
-        /// The key.
-        key: String,
-        /// Those that something goes by.
-        keys: String,
-    },
-    /// The plan needs another value.
-    #[error(
-        "the schedule's `{key} = {value}` is not for this plan on this target, which needs `{key} = {settled}`"
-    )]
-    Other {
-        /// The key.
-        key: String,
-        /// Its value.
-        value: String,
-        /// What the plan needs.
-        settled: String,
-    },
-    /// Something does not fit with it.
-    #[error(
-        "the schedule's `{key} = {value}` cannot be kept: {why}; without the key it is {settled}"
-    )]
-    Unkept {
-        /// The key.
-        key: String,
-        /// Its value.
-        value: String,
-        /// What does not fit.
-        why: String,
-        /// What is settled without it.
-        settled: String,
-    },
-    /// Several keys do not fit together.
-    #[error("the schedule's {keys} cannot be kept together: {why}")]
-    Together {
-        /// The keys.
-        keys: String,
-        /// What does not fit.
-        why: String,
-    },
 }

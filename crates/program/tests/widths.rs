@@ -30,19 +30,17 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("program/src/schedule.rs", "straight", "n of a transform"),
     ("program/src/schedule.rs", "\"unroll\"", "copies in a loop"),
     ("program/src/lower/blocks/mod.rs", "(_, 16) => Style::Pairs", "bits of a word"),
-    ("program/src/lower/general/digits.rs", "16 => (schedule", "bits of a word"),
     ("program/src/lower/general/exact.rs", "TERMS", "terms of a round"),
     ("program/src/lower/general/finish.rs", "self.memory) / 8", "bits in a byte"),
     ("program/src/lower/general/finish.rs", "/ 2 + 8", "room above a residue"),
     ("program/src/lower/general/mod.rs", "general.memory) / 8", "bits in a byte"),
-    ("program/src/lower/general/mod.rs", "LONG", "bits of a word"),
-    ("program/src/lower/general/residue.rs", "q / 8", "room above a residue"),
     ("program/src/lower/general/whole.rs", "TERMS", "terms of a dot"),
     ("program/src/lower/ntt/base.rs", "UNROLLED", "terms of straight-line code"),
-    ("program/src/lower/ntt/mod.rs", "with_words(", "bits of a word"),
     ("program/src/lower/split.rs", "root(", "a share of a word's range"),
     ("program/src/lower/two/leaf.rs", "STRAIGHT", "size of straight-line code"),
     ("program/src/lower/two/lifted.rs", "16 - self.q", "bits of a word"),
+    ("program/src/settle/products.rs", "LONG", "bits of a word"),
+    ("program/src/settle/products.rs", "q / 8", "room above a residue"),
 ];
 
 fn files(under: &Path, found: &mut Vec<PathBuf>) {

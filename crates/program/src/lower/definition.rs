@@ -14,7 +14,7 @@ const LARGEST: u64 = 1 << 28;
 pub(crate) fn lower(
     plan: &Plan,
     schedule: &Choices,
-    target: &Target,
+    (target, survey): (&Target, bool),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let domain = Domain::of_operands(&plan.ring, plan.operands);
@@ -42,7 +42,8 @@ pub(crate) fn lower(
         tree(&format!("(change-modulus {})", parts.join(" "))).map_err(|e| refuse(e.message))?
     };
     let text = root.to_form().to_string();
-    let mut lowered = general::lower(&Plan { root, ..plan.clone() }, schedule, target, name)?;
+    let mut lowered =
+        general::lower(&Plan { root, ..plan.clone() }, schedule, (target, survey), name)?;
     lowered.notes.push(format!(
         "{} is executed as {text}, the product by its definition modulo {q}",
         plan.root.to_form()

@@ -83,7 +83,7 @@ impl Lowering<'_> {
     pub(super) fn moves(&mut self, convolution: &WeightedConvolution) -> Result<bool, LowerError> {
         let smalls = self.smalls(convolution)?;
         let one = smalls.windows(2).all(|two| two[0] == two[1]);
-        Ok(!one && self.interleaves && self.schedule.fuse() > 0)
+        Ok(!one && self.schedule.interleave() == Some(true) && self.schedule.fuse() > 0)
     }
 
     /// Multiplies block by block; `buffers` hold the transformed operands, block after block (the
@@ -124,7 +124,7 @@ impl Lowering<'_> {
         let moves = self.moves(convolution)?;
         let transpose: Box<dyn Fn(BufferId) -> Vec<Stmt>> = if moves {
             Box::new(|_| Vec::new())
-        } else if self.interleaves {
+        } else if self.schedule.interleave() == Some(true) {
             let whole = self.transposer(groups);
             Box::new(move |buffer| vec![call(whole, &[buffer])])
         } else {

@@ -6,7 +6,7 @@
 //! its place.
 
 mod base;
-mod blocks;
+pub(crate) mod blocks;
 mod definition;
 mod flat;
 mod fold;
@@ -16,11 +16,11 @@ mod lane_methods;
 mod lane_procedures;
 mod lanes;
 mod network;
-mod ntt;
+pub(crate) mod ntt;
 mod parts;
 mod phases;
 mod pipeline;
-mod registers;
+pub(crate) mod registers;
 mod schoenhage;
 mod small;
 mod spare;
@@ -36,8 +36,8 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::place::Impossible;
-use crate::schedule::{ScalePlace, Schedule};
-use crate::settle::{Choices, Refused, Settled};
+use crate::schedule::{Layout, ScalePlace, Schedule};
+use crate::settle::{Choices, Refused, Settled, Verdict, shown};
 use pipeline::Pipeline;
 use ringforge_plan::{Plan, Unit, word_bits};
 use ringforge_target::{Products, Target};
@@ -60,6 +60,16 @@ pub struct Lowered {
     pub notes: Vec<String>,
     /// What it was lowered by.
     pub settled: Settled,
+    /// What was found of the settlements that were looked at, where there are several.
+    pub verdicts: Vec<Verdict>,
+}
+
+impl Lowered {
+    /// A program of which there is nothing else to say.
+    fn of(program: Program, settled: Settled) -> Lowered {
+        let (sites, borders, notes, verdicts) = Default::default();
+        Lowered { program, sites, borders, notes, settled, verdicts }
+    }
 }
 
 /// Why a plan cannot be lowered with a schedule.
@@ -121,6 +131,14 @@ pub enum LowerError {
         /// The bound.
         bound: i64,
     },
+    /// Nothing that may be settled holds, all of which was looked at.
+    #[error("{failure}")]
+    Unsettled {
+        /// Of all failures the one that says most.
+        failure: Box<LowerError>,
+        /// All of them.
+        verdicts: Vec<Verdict>,
+    },
     /// A key that the user wrote.
     #[error(transparent)]
     Refused(#[from] Refused),
@@ -174,11 +192,24 @@ pub fn lower(
     target: &Target,
     name: &str,
 ) -> Result<Lowered, LowerError> {
-    let lowered = settled(plan, schedule, target, name).and_then(|lowered| {
+    let lowered = settled(plan, schedule, (target, false), name).and_then(|lowered| {
         lowered.settled.check(schedule)?;
         Ok(lowered)
     });
     lowered.map_err(|error| blamed(error, plan, (schedule, target)))
+}
+
+/// All that may be settled where the ranges decide, in the order in which the first that holds is taken: for each product,
+/// what was found of each settlement. Nothing where a plan leaves no such choice.
+///
+/// # Errors
+/// As [`lower`]; with all verdicts where none holds.
+pub fn verdicts(
+    plan: &Plan,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Vec<Verdict>, LowerError> {
+    settled(plan, schedule, (target, true), "x").map(|lowered| lowered.verdicts)
 }
 
 /// An error as the fault of the key that a user wrote without which there is none.
@@ -188,13 +219,13 @@ fn blamed(error: LowerError, plan: &Plan, (schedule, target): (&Schedule, &Targe
     }
     let found = schedule.given.keys().find_map(|key| {
         let without = schedule.without(key, target).ok()?;
-        let lowered = settled(plan, &without, target, "x").ok()?;
-        let settled = lowered.settled.of(key);
-        let value = schedule.value(key).map_or("absent".into(), |value| value.to_string());
+        let lowered = settled(plan, &without, (target, false), "x").ok()?;
+        let settled = lowered.settled.of(&without, key);
+        let value = shown(schedule.value(key));
         Some(Refused::Unkept { key: key.into(), value, why: error.to_string(), settled })
     });
     let refused = found.or_else(|| {
-        settled(plan, &Schedule::of(target), target, "x").ok()?;
+        settled(plan, &Schedule::of(target), (target, false), "x").ok()?;
         let keys: Vec<String> = schedule.given.keys().map(|key| format!("`{key}`")).collect();
         (!keys.is_empty())
             .then(|| Refused::Together { keys: keys.join(", "), why: error.to_string() })
@@ -206,17 +237,14 @@ fn blamed(error: LowerError, plan: &Plan, (schedule, target): (&Schedule, &Targe
 fn settled(
     plan: &Plan,
     schedule: &Schedule,
-    target: &Target,
+    (machine, survey): (&Target, bool),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let choices = &Choices::of(schedule);
-    let other = schedule.target(target);
+    let (target, other) = (machine, schedule.target(machine));
     if other.is_some() && target.products != Products::Words {
         let why = format!("registers of {target} are the machine's own, of one width");
         return Err(unsupported("the schedule's `lanes`", why, "a schedule without `lanes`"));
-    }
-    if other.is_some() {
-        choices.lanes();
     }
     if schedule.given.contains("wide-sums")
         && schedule.wide_sums
@@ -230,12 +258,20 @@ fn settled(
         accepts(&pipeline, plan, schedule)?;
         Ok(pipeline)
     });
+    // Transforms settle them by themselves.
+    if other.is_some() && !matches!(pipeline, Ok(Pipeline::Transforms(_))) {
+        choices.lanes();
+    }
     let lowered = pipeline.and_then(|pipeline| match pipeline {
         Pipeline::Matrix(matrix) => two::lower(plan, matrix, with, name),
         Pipeline::Matrices(lift, pair) => two::lower_lifted(plan, lift, pair, with, name),
-        Pipeline::Transforms(ntt) => ntt::lower(plan, ntt, with, name),
+        Pipeline::Transforms(ntt) => ntt::lower(plan, ntt, (choices, machine, survey), name),
         Pipeline::Registers(lift, main, low) => {
-            let suited = registers::suited(choices, main, low);
+            let suited = registers::suited(choices, main, low).usual(|values| {
+                (values.word, values.layout) = (Some(SHORT), Some(Layout::Registers));
+            });
+            suited.word();
+            suited.layout();
             whole(plan, with, (&suited, name), |lowering| lowering.registers(lift, main, low))
         }
         Pipeline::Rotations(lift, main) => {
@@ -244,8 +280,8 @@ fn settled(
                 lowering.run_schoenhage(lift, main, target.count)
             })
         }
-        Pipeline::General => general::lower(plan, choices, target, name),
-        Pipeline::Definition => definition::lower(plan, choices, target, name),
+        Pipeline::General => general::lower(plan, choices, (target, survey), name),
+        Pipeline::Definition => definition::lower(plan, choices, (target, survey), name),
     });
     let mut lowered = lowered.map_err(|error| error.about(target))?;
     if target.orders {
@@ -287,6 +323,7 @@ fn whole(
 ) -> Result<Lowered, LowerError> {
     let q = plan.ring.q();
     let square = Square { registers: target.registers, bits: SHORT };
+    let suited = &suited::transposing(schedule, suited, square)?;
     let mut lowering = Lowering {
         plan,
         schedule: suited,
@@ -296,7 +333,6 @@ fn whole(
         prefix: String::new(),
         lanes: square.rows(),
         square,
-        interleaves: suited::interleaves(schedule, suited, square),
         bounds: Bounds::new(q, suited.values().multiply, suited.values().reduce),
         builder: Builder::new("mul", Some(Computes::Product), q),
         procedures: Vec::new(),
@@ -327,7 +363,8 @@ fn whole(
         procedures,
     };
     let (sites, borders, notes) = (lowering.sites, lowering.borders, lowering.notes);
-    Ok(Lowered { program, sites, borders, notes, settled: suited.clone().into() })
+    let (settled, verdicts) = (suited.clone().into(), Vec::new());
+    Ok(Lowered { program, sites, borders, notes, settled, verdicts })
 }
 
 /// The walk's state.
@@ -345,8 +382,6 @@ pub(crate) struct Lowering<'a> {
     lanes: usize,
     /// Registers as they are transposed.
     square: Square,
-    /// Whether squares are transposed by interleaving registers, else by strided stores.
-    interleaves: bool,
     bounds: Bounds,
     /// The exported procedure.
     builder: Builder,

@@ -1,6 +1,7 @@
 //! Which pipeline executes a plan: decided by what the plan says, before any of them runs.
 
 use super::{LowerError, SHORT, general, ntt, registers, unsupported};
+use crate::schedule::Layout;
 use crate::settle::Choices;
 use ringforge_plan::{
     Levels, Lift, MonomialCrt, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix,
@@ -49,7 +50,7 @@ impl<'a> Pipeline<'a> {
             Structure::Levels(levels) => Pipeline::Transforms(levels),
             Structure::Halves(_) | Structure::Blocks(_) | Structure::Primes(_) => Pipeline::General,
             Structure::Definition => definition(plan),
-            Structure::Lifted(lift) => return lifted(plan, lift, target),
+            Structure::Lifted(lift) => return lifted(plan, lift, schedule, target),
             Structure::Factors(_)
             | Structure::Bordered(_)
             | Structure::Rotations(_)
@@ -68,7 +69,12 @@ impl<'a> Pipeline<'a> {
     }
 }
 
-fn lifted<'a>(plan: &Plan, lift: &'a Lift, target: &Target) -> Result<Pipeline<'a>, LowerError> {
+fn lifted<'a>(
+    plan: &Plan,
+    lift: &'a Lift,
+    schedule: &Choices,
+    target: &Target,
+) -> Result<Pipeline<'a>, LowerError> {
     let (main, low) = match lift.inner.structure() {
         Structure::Matrices(pair) => return Ok(Pipeline::Matrices(lift, pair)),
         Structure::Rotations(main) if short(plan, lift) => {
@@ -84,9 +90,13 @@ fn lifted<'a>(plan: &Plan, lift: &'a Lift, target: &Target) -> Result<Pipeline<'
         Structure::Factors(crt) => (crt.main.structure().blocks(), Some(crt)),
         other => (other.blocks(), None),
     };
+    // Who wants other words, or blocks elsewhere, has them.
+    let own = schedule.values();
+    let here = own.word.is_none_or(|bits| bits == SHORT)
+        && own.layout.is_none_or(|layout| layout == Layout::Registers);
     let place = (plan.ring.degree(), target.registers.lanes(SHORT));
     Ok(match main {
-        Some(main) if short(plan, lift) && registers::suit(main, low, place) => {
+        Some(main) if here && short(plan, lift) && registers::suit(main, low, place) => {
             Pipeline::Registers(lift, main, low)
         }
         _ => Pipeline::General,

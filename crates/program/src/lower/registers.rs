@@ -88,7 +88,7 @@ impl Lowering<'_> {
 }
 
 /// The schedule as the products of both parts ask for it.
-pub(super) fn suited(schedule: &Choices, main: &Substitute, crt: Option<&MonomialCrt>) -> Choices {
+pub(crate) fn suited(schedule: &Choices, main: &Substitute, crt: Option<&MonomialCrt>) -> Choices {
     let low = match crt.and_then(|crt| LowPart::of(&crt.low)) {
         Some(LowPart::Transform(part, _)) => Some(part),
         _ => None,
@@ -99,7 +99,7 @@ pub(super) fn suited(schedule: &Choices, main: &Substitute, crt: Option<&Monomia
 
 /// Whether whole registers serve: blocks as wide as a register, and a low part that ends with one, or one word
 /// behind it. Others have registers of their own for every block.
-pub(super) fn suit(
+pub(crate) fn suit(
     main: &Substitute,
     crt: Option<&MonomialCrt>,
     (n, lanes): (usize, usize),

@@ -3,7 +3,7 @@
 use super::small::is_direct;
 use super::transpose::Square;
 use crate::schedule::{BaseProducts, Schedule};
-use crate::settle::Choices;
+use crate::settle::{Choices, Refused};
 use ringforge_plan::WeightedConvolution;
 
 /// Dot products of broadcast pairs multiply by the definition, which is what `(toeplitz)` says. Where a part has
@@ -34,8 +34,23 @@ pub(super) fn by_lanes(schedule: &Choices) -> Choices {
     })
 }
 
-/// Whether a machine that has dot products transposes for products in lanes: by shuffles, which such machines
-/// have. Strided stores are for compilers of portable C.
-pub(super) fn interleaves(given: &Choices, suited: &Choices, square: Square) -> bool {
-    given.base() != suited.base() && square.serves()
+/// The schedule with how products in lanes are transposed: a machine that has dot products has shuffles for it, where the
+/// plan wants lanes; strided stores are for compilers of portable C.
+///
+/// # Errors
+/// A user wants shuffles of other units than there are.
+pub(super) fn transposing(
+    given: &Choices,
+    suited: &Choices,
+    square: Square,
+) -> Result<Choices, Refused> {
+    let own = suited.values();
+    if own.base != BaseProducts::Lanes {
+        return Ok(suited.clone());
+    }
+    if own.interleave == Some(true) && !square.serves() {
+        return Err(Refused::other("interleave", "true", "false"));
+    }
+    let shuffles = given.values().base != own.base && square.serves();
+    Ok(suited.usual(|values| values.interleave = Some(shuffles)))
 }

@@ -6,12 +6,11 @@
 
 use super::super::LowerError;
 use super::residue::Residue;
-use super::{General, long_methods};
+use super::{General, LONG};
 use crate::bounds::Bounds;
 use crate::build::{Builder, repeat_unrolled};
 use crate::ir::*;
-use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
-use crate::settle::Choices;
+use crate::method::{FreezeMethod, Modulus};
 use ringforge_plan::{ChangeModulus, Structure};
 use ringforge_target::ALIGNMENT;
 
@@ -26,14 +25,6 @@ pub(super) struct Digit {
     pub weight: u64,
     /// Bits of its words in memory.
     pub bits: u8,
-}
-
-/// The methods for words of so many bits.
-fn suited(schedule: &Choices, bits: u8, rounds: bool) -> (MulMethod, ReduceMethod) {
-    match bits {
-        16 => (schedule.multiply(), schedule.reduce()),
-        _ => long_methods(schedule, rounds),
-    }
 }
 
 /// Bits of the words that digit k is computed in.
@@ -119,7 +110,7 @@ impl General<'_> {
         for (k, &Residue { bound: residue, bits: kept, .. }) in products.iter().enumerate() {
             let p = node.moduli[k];
             let modulus = Modulus { q: p, bits: computed(products, k) };
-            let (multiply, reduce) = suited(self.schedule, modulus.bits, self.rounds);
+            let (multiply, reduce) = self.methods(modulus.bits);
             let mut here = Bounds::new(modulus, multiply, reduce);
             let (mut steps, mut bound) = (Vec::new(), residue);
             for (j, &u) in bounds.iter().enumerate() {
@@ -172,7 +163,13 @@ impl General<'_> {
     ) -> ProcedureId {
         let (words, p, bits) = (self.words, node.moduli[k], computed(products, k));
         let lanes = self.registers.lanes(bits);
-        let (multiply, reduce) = suited(self.schedule, bits, self.rounds);
+        let (multiply, reduce) = self.methods(bits);
+        if bits == LONG && steps.iter().any(|step| matches!(step, Step::Reduce)) {
+            self.schedule.long_reduce();
+        }
+        if bits == LONG && steps.iter().any(|step| matches!(step, Step::Multiply(c) if *c != 1)) {
+            self.schedule.long_multiply();
+        }
         let mut builder = Builder::new(&format!("digit_{p}"), None, Modulus { q: p, bits });
         let around = |bound: i64| Some((-bound, bound));
         let to = builder.ranged("u", Role::Scratch, words, ALIGNMENT, around(products[k].bound));

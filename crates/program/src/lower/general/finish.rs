@@ -3,7 +3,7 @@
 use super::super::fold::{Term, alike, registers};
 use super::super::{LowerError, SHORT, unsupported};
 use super::digits::Digit;
-use super::{Folded, General, NARROW, long_methods, word};
+use super::{Folded, General, LONG, NARROW, word};
 use crate::bounds::{Bounds, WORD};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -76,6 +76,8 @@ struct Writer {
     /// What every summand is multiplied with, apart from its weight: what freezing takes out.
     scale: u64,
     bounds: Bounds,
+    /// What it goes by.
+    schedule: Choices,
 }
 
 impl General<'_> {
@@ -169,7 +171,7 @@ impl Sum {
 
 impl Writer {
     fn new(q: u64, general: &General, bits: u8) -> Result<Writer, LowerError> {
-        let schedule = general.schedule;
+        let schedule = &general.schedule;
         let kind = match q {
             _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8, bits),
             _ if short(q, bits) => Kind::Short,
@@ -177,14 +179,14 @@ impl Writer {
         };
         // Montgomery's methods want an odd modulus.
         let odd = q % 2 == 1;
-        let long = long_methods(schedule, general.rounds);
-        let multiply = match (kind, schedule.base()) {
+        let long = general.methods(LONG);
+        let multiply = match kind {
             _ if !odd => MulMethod::Barrett,
-            (Kind::Long, BaseProducts::BroadcastDot) => long.0,
+            Kind::Long => long.0,
             _ => schedule.multiply(),
         };
-        let reduce = match (kind, schedule.base()) {
-            (Kind::Long, _) => long.1,
+        let reduce = match kind {
+            Kind::Long => long.1,
             _ if !odd && schedule.reduce() == ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
             _ => schedule.reduce(),
         };
@@ -202,7 +204,19 @@ impl Writer {
         let scale = scale(schedule, q, bits)?.value();
         let coarse = general.coarse();
         let again = general.folded == Folded::Far;
-        Ok(Writer { q, kind, multiply, reduce, unable, freeze, coarse, again, scale, bounds })
+        Ok(Writer {
+            q,
+            kind,
+            multiply,
+            reduce,
+            unable,
+            freeze,
+            coarse,
+            again,
+            scale,
+            bounds,
+            schedule: schedule.clone(),
+        })
     }
 
     /// The modulus and words of the procedure.
@@ -235,6 +249,9 @@ impl Writer {
     /// A sum reduced until it lies within `most`, or once by methods that know no better.
     fn within(&self, block: &mut Block, mut sum: Sum, most: i64) -> Sum {
         if !matches!(self.kind, Kind::Long) || self.q > 1 << 16 {
+            if matches!(self.kind, Kind::Long) {
+                self.schedule.long_reduce();
+            }
             let value = sum.value.map(|a| block.push(Op::Reduce { a, method: self.reduce }));
             return Sum { value, bound: self.bounds.reduce(sum.bound) };
         }
@@ -343,6 +360,7 @@ impl Writer {
                          product, or target c",
                     ));
                 }
+                self.schedule.long_multiply();
                 let bound = self.bounds.product(weight, a.bound);
                 let (factor, method) = (Factor::Splat(weight), self.multiply);
                 Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)

@@ -19,13 +19,13 @@ mod residue;
 mod whole;
 
 use super::blocks::{Packed, Parts};
-use super::{LowerError, Lowered, unsupported};
+use super::{LowerError, Lowered, SHORT, unsupported};
 use crate::bounds::WORD;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, ReduceMethod};
-use crate::schedule::BaseProducts;
-use crate::settle::{self, Choices, Settled};
+use crate::settle::products::{LONG, long_methods};
+use crate::settle::{self, Choices, Settled, Verdict};
 use digits::Digit;
 use finish::Finish;
 pub(super) use quotient::reciprocal;
@@ -40,26 +40,6 @@ const NARROW: u64 = 1 << 14;
 
 /// Factors of the product's coefficients in the remainder up to this are taken by sums.
 const FACTOR: u64 = 3;
-
-/// Bits of the words that moduli of more than 15 bits take.
-const LONG: u8 = 32;
-
-/// How words of 32 bits are multiplied by constants and reduced: beside dot products as the schedule says where
-/// it says Barrett and the machine `rounds` high halves, else by wide products.
-fn long_methods(schedule: &Choices, rounds: bool) -> (MulMethod, ReduceMethod) {
-    if schedule.base() == BaseProducts::Lanes {
-        return (MulMethod::Montgomery, ReduceMethod::BarrettHigh);
-    }
-    let multiply = match schedule.multiply() {
-        MulMethod::Barrett if rounds => MulMethod::Barrett,
-        _ => MulMethod::MontgomeryWide,
-    };
-    let reduce = match schedule.reduce() {
-        ReduceMethod::Barrett if rounds => ReduceMethod::Barrett,
-        _ => ReduceMethod::BarrettWide,
-    };
-    (multiply, reduce)
-}
 
 /// Whether a node that is a product by its definition has a program modulo `modulus`: exact sums, or one block.
 pub(super) fn multiplies(node: &ProductRef, modulus: u64) -> bool {
@@ -97,7 +77,7 @@ enum Folded {
 /// The walk's state.
 struct General<'a> {
     plan: &'a Plan,
-    schedule: &'a Choices,
+    schedule: Choices,
     registers: Registers,
     /// Bits of the longest words that products are summed in.
     sums: u8,
@@ -128,6 +108,8 @@ struct General<'a> {
     notes: Vec<String>,
     /// What was settled for the products.
     settled: Vec<settle::Product>,
+    /// What was found of the settlements that were looked at.
+    verdicts: Vec<Verdict>,
 }
 
 impl General<'_> {
@@ -135,13 +117,25 @@ impl General<'_> {
     fn coarse(&self) -> bool {
         self.schedule.reduce() == ReduceMethod::Montgomery
     }
+
+    /// The methods of digits and last sums in words of so many bits.
+    fn methods(&self, bits: u8) -> (MulMethod, ReduceMethod) {
+        match bits {
+            SHORT => (self.schedule.multiply(), self.schedule.reduce()),
+            _ => {
+                let own = self.schedule.values();
+                let usual = long_methods(own, self.rounds);
+                (own.long_multiply.unwrap_or(usual.0), own.long_reduce.unwrap_or(usual.1))
+            }
+        }
+    }
 }
 
-/// Lowers a plan.
+/// Lowers a plan; with `survey`, all that may be settled for its products is looked at.
 pub(crate) fn lower(
     plan: &Plan,
     schedule: &Choices,
-    target: &Target,
+    (target, survey): (&Target, bool),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     let (q, n) = (plan.ring.q(), plan.ring.degree());
@@ -160,12 +154,17 @@ pub(crate) fn lower(
     };
     let wanted = inner.domain().wanted;
     let lanes = target.registers.lanes(16);
+    let rounds = target.rounded >= LONG;
+    let schedule = schedule.usual(|values| {
+        let (multiply, reduce) = long_methods(values, rounds);
+        (values.long_multiply, values.long_reduce) = (Some(multiply), Some(reduce));
+    });
     let mut general = General {
         plan,
-        schedule,
+        schedule: schedule.clone(),
         registers: target.registers,
         sums: target.sums,
-        rounds: target.rounded >= LONG,
+        rounds,
         target: target.name,
         n,
         words: 0,
@@ -181,11 +180,12 @@ pub(crate) fn lower(
         borders: Vec::new(),
         notes: Vec::new(),
         settled: Vec::new(),
+        verdicts: Vec::new(),
     };
     for part in &general.parts {
         let defined = residue::defined(part.node, lanes);
         general.words = general.words.max(defined).max(wanted.next_multiple_of(lanes) + lanes);
-        for bits in [super::SHORT, LONG].into_iter().take(if bound.is_some() { 1 } else { 2 }) {
+        for bits in [SHORT, LONG].into_iter().take(if bound.is_some() { 1 } else { 2 }) {
             let packed = Packed::of(part.node, schedule.base(), (target.registers, bits));
             general.words = general.words.max(packed.map_or(0, |packed| packed.written()));
         }
@@ -219,7 +219,7 @@ pub(crate) fn lower(
         let what = "operands big big, or an f of few coefficients";
         return Err(unsupported(inner.to_form(), why, what));
     }
-    let products = general.products(if by_quotient { any } else { ranges })?;
+    let products = general.products(if by_quotient { any } else { ranges }, survey)?;
     let rows = match general.folded != Folded::Not {
         true => Some((0..n).map(|i| vec![(i, 1)]).collect()),
         false => rows,
@@ -259,7 +259,7 @@ pub(crate) fn lower(
         }
     }
     let general_bits = general.memory;
-    let General { mut procedures, sites, seen, borders, notes, settled, .. } = general;
+    let General { mut procedures, sites, seen, borders, notes, settled, verdicts, .. } = general;
     let settled = Settled::new(schedule.clone(), settled);
     for site in schedule.drop().iter().chain(schedule.add()) {
         if !seen.contains(site) {
@@ -280,7 +280,7 @@ pub(crate) fn lower(
         in_order: 0,
         procedures,
     };
-    Ok(Lowered { program, sites, borders, notes, settled })
+    Ok(Lowered { program, sites, borders, notes, settled, verdicts })
 }
 
 impl General<'_> {

@@ -46,8 +46,8 @@ pub struct Base<'a> {
     pub product: ProductMethod,
     /// How wide sums are narrowed.
     pub narrow: NarrowMethod,
-    /// Whether sums are reduced early enough that any of them can be accumulated.
-    pub tight: bool,
+    /// The largest sum of terms before a reduction: any word, unless accumulations need room beside it.
+    pub room: i64,
     /// Whether dot products are added by the instruction that multiplies.
     pub fused: bool,
     /// The index of each position.
@@ -86,6 +86,32 @@ pub(super) struct Sum {
     pub(super) bound: i64,
 }
 
+/// What sums of base products may reach so that any of them can be accumulated.
+pub(crate) fn room(words: &Words) -> i64 {
+    words.most() - words.reduced(words.most())
+}
+
+impl Machine<'_> {
+    /// The way that a machine and a degree call for.
+    pub fn kind(&self) -> Kind {
+        let (d, lanes) = (self.ntt.degree(), self.lanes());
+        match self.shuffles {
+            _ if !self.inside() && d == lanes && d == 2 => Kind::Pairs,
+            _ if !self.inside() && d == lanes && d == 1 => Kind::Lanes { transposed: false },
+            _ if !self.inside() => Kind::Long,
+            Shuffles::Striding => Kind::Lanes { transposed: false },
+            Shuffles::Interleaving if d == 2 && self.shape.bits == 16 => Kind::Pairs,
+            // Factors of odd degree have every coefficient in a register of its own.
+            Shuffles::Interleaving => Kind::Lanes { transposed: d.is_multiple_of(2) },
+        }
+    }
+
+    /// Whether base products are sums of products of words.
+    pub(crate) fn sums(&self) -> bool {
+        matches!(self.kind(), Kind::Lanes { .. }) && self.ntt.degree() > 1
+    }
+}
+
 impl Base<'_> {
     pub(super) fn shape(&self) -> Shape {
         self.machine.shape
@@ -93,18 +119,7 @@ impl Base<'_> {
 
     /// The way that a machine and a degree call for.
     pub fn kind(&self) -> Kind {
-        let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes());
-        match self.machine.shuffles {
-            _ if !self.machine.inside() && d == lanes && d == 2 => Kind::Pairs,
-            _ if !self.machine.inside() && d == lanes && d == 1 => {
-                Kind::Lanes { transposed: false }
-            }
-            _ if !self.machine.inside() => Kind::Long,
-            Shuffles::Striding => Kind::Lanes { transposed: false },
-            Shuffles::Interleaving if d == 2 && self.shape().bits == 16 => Kind::Pairs,
-            // Factors of odd degree have every coefficient in a register of its own.
-            Shuffles::Interleaving => Kind::Lanes { transposed: d.is_multiple_of(2) },
-        }
+        self.machine.kind()
     }
 
     /// Whether a pair is a machine's register, of which a half can be multiplied by itself.
@@ -143,15 +158,11 @@ impl Base<'_> {
         self.words.words(a, b.max(self.weighted(b))).ok_or_else(|| self.refuse(a.max(b)))
     }
 
-    /// The largest sum of terms before a reduction: any word, unless accumulations need room beside it.
-    fn room(&self) -> i64 {
-        let most = self.words.most();
-        if self.tight { most - self.words.reduced(most) } else { most }
-    }
-
     /// Whether sums are of double words, each narrowed once.
     fn wide(&self) -> bool {
-        self.product == ProductMethod::MontgomeryWide && !self.tight && self.kind() != Kind::Long
+        self.product == ProductMethod::MontgomeryWide
+            && self.room >= self.words.most()
+            && self.kind() != Kind::Long
     }
 
     /// The bound of a sum of so many products, from those of the operands; an error where words overflow.
@@ -201,7 +212,7 @@ impl Base<'_> {
                 let (d, reduced) = (self.machine.ntt.degree(), self.words.reduced(most));
                 let long = kind == Kind::Long;
                 let (mut sum, mut worst) = (if long { reduced } else { 0 }, 0);
-                let room = if long { most } else { self.room() };
+                let room = if long { most } else { self.room };
                 let terms = if long { d.min(UNROLLED) } else { d * pairs };
                 for _ in 0..terms {
                     sum = self.next(sum, term, room) + term;
@@ -485,7 +496,7 @@ impl Base<'_> {
         terms: &[(Value, Value)],
         bounds: [i64; 2],
     ) -> Result<Value, LowerError> {
-        let (bound, room) = (self.term(bounds)?, self.room());
+        let (bound, room) = (self.term(bounds)?, self.room);
         let product =
             |block: &mut Block, (a, b)| block.push(Op::MulWords { a, b, method: self.product });
         let mut sum = Sum { value: product(block, terms[0]), bound };

@@ -19,49 +19,24 @@ mod write;
 
 use super::small::is_direct;
 use super::{LowerError, Lowered, unsupported};
-use crate::bounds::WORD;
 use crate::ir::*;
-use crate::method::{FreezeMethod, Modulus, MulMethod, NarrowMethod, ProductMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Order};
-use crate::settle::{Choices, Refused};
+use crate::method::{FreezeMethod, Modulus, NarrowMethod, ProductMethod};
+use crate::schedule::BaseProducts;
+use crate::settle::products::LONG;
+use crate::settle::transforms::{self, Candidate};
+use crate::settle::{self, Choices, Refused};
 use base::Base;
-use pass::{Pass, Shape};
+pub(crate) use base::room;
+use pass::Pass;
+pub(crate) use pass::Shape;
 use passes::Ending;
-use plan::{Machine, Shuffles};
+pub(crate) use plan::{Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
-use ringforge_plan::{Levels, Ntt, Plan, word_bits};
-use ringforge_target::{Products, Registers, Target};
+use ringforge_plan::{Levels, Ntt, Plan};
+use ringforge_target::{Products, Target};
 use std::collections::BTreeSet;
-use words::Words;
+pub(crate) use words::Words;
 use write::Style;
-
-/// The schedule with what words of 32 bits and this modulus call for.
-fn suited(schedule: &Choices, modulus: Modulus, shuffles: Shuffles) -> Choices {
-    let own = schedule.values();
-    if modulus.bits != 32 {
-        return schedule.clone();
-    }
-    let wide = shuffles == Shuffles::Interleaving;
-    let with = |reduce: ReduceMethod| {
-        schedule.usual(|values| {
-            values.reduce = reduce;
-            if wide && values.multiply == MulMethod::Montgomery {
-                values.multiply = MulMethod::MontgomeryWide;
-            }
-        })
-    };
-    if !matches!(own.reduce, ReduceMethod::Barrett | ReduceMethod::Montgomery) {
-        return with(own.reduce);
-    }
-    // Sums of two that the rounded shift left must not need another at once.
-    let rounded = with(ReduceMethod::RoundedShift);
-    let (words, last) = (Words::new(modulus, &rounded), modulus.words().1);
-    match modulus.q >= 1 << 28 || words.reduced(last / 2) > modulus.q as i64 {
-        true if wide => with(ReduceMethod::MontgomeryWide),
-        true => with(ReduceMethod::Montgomery),
-        false => rounded,
-    }
-}
 
 /// The shortest transform that has entry points: short ones fill too few registers.
 const SHORTEST: usize = 128;
@@ -74,11 +49,11 @@ pub(crate) fn has_entries(ntt: &Ntt) -> bool {
     ntt.len().is_power_of_two() && ntt.len() >= SHORTEST
 }
 
-/// Lowers a plan whose root is `ntt`.
+/// Lowers a plan whose root is `ntt`; with `survey`, all that may be settled for it is looked at.
 pub(crate) fn lower(
     plan: &Plan,
     ntt: &dyn Levels,
-    (schedule, target): (&Choices, &Target),
+    (schedule, target, survey): (&Choices, &Target, bool),
     name: &str,
 ) -> Result<Lowered, LowerError> {
     if !is_direct(ntt.products()) {
@@ -96,94 +71,22 @@ pub(crate) fn lower(
     {
         return Err(Refused::other("base", "\"lanes\"", "\"broadcast-dot\"").into());
     }
-    let q = plan.ring.q();
     if let Some(placed) = &schedule.unsigned() {
+        let other = schedule.lanes().and_then(|_| schedule.values().target(target));
+        let target = other.as_ref().unwrap_or(target);
         return unsigned::lower(plan, ntt, placed, (schedule, target), name);
     }
-    let tried = match word_bits(q) == 16 {
-        true => with_words(plan, ntt, (schedule, target), name, 16),
-        false => Err(LowerError::Word { stage: "forward".into(), most: WORD, bound: q as i64 }),
-    };
-    match tried {
-        // A sum of two residues needs room: moduli next to 2^15 take words of 32 bits.
-        Err(LowerError::Word { .. }) if (1 << 14..1 << 31).contains(&q) => {
-            with_words(plan, ntt, (schedule, target), name, 32).map_err(|error| match error {
-                LowerError::Word { .. } if schedule.reductions().is_none() => {
-                    let why = format!("the modulus {q} leaves no room in words of 32 bits");
-                    unsupported(plan.root.to_form(), why, "a modulus below 2^30")
-                }
-                other => other,
-            })
-        }
-        Err(LowerError::Word { .. }) if q >= 1 << 31 => {
+    let q = plan.ring.q();
+    let all = transforms::candidates(plan, ntt, (schedule, target))?;
+    let longest = all.last().map_or(0, |candidate| candidate.modulus.bits);
+    let holds = |candidate: &Candidate| Lowering::of(candidate).run(plan, name);
+    match settle::first(all, (q, survey), |candidate| &candidate.choices, holds) {
+        Ok((lowered, verdicts)) => Ok(Lowered { verdicts, ..lowered }),
+        Err(LowerError::Word { .. }) if longest == LONG && schedule.reductions().is_none() => {
             let why = format!("the modulus {q} leaves no room in words of 32 bits");
             Err(unsupported(plan.root.to_form(), why, "a modulus below 2^30"))
         }
-        other => other,
-    }
-}
-
-/// Lowers with words of 16 or 32 bits.
-fn with_words(
-    plan: &Plan,
-    ntt: &dyn Levels,
-    (schedule, target): (&Choices, &Target),
-    name: &str,
-    bits: u8,
-) -> Result<Lowered, LowerError> {
-    let (q, n) = (plan.ring.q(), ntt.size());
-    // The words of one of the machine's registers, where it has no others: all levels are on whole ones then.
-    let word = target.word().map(|width| width / usize::from(bits));
-    let shuffles = match schedule.base() {
-        BaseProducts::BroadcastDot if word.is_none() => Shuffles::Interleaving,
-        _ => Shuffles::Striding,
-    };
-    // Short loops: a part of short words, whatever the words are, or less where blocks are no multiple.
-    let part = target.registers.part_lanes(16);
-    let widths = match (schedule.base(), word) {
-        (BaseProducts::BroadcastDot, Some(lanes)) => vec![lanes],
-        (BaseProducts::BroadcastDot, None) => vec![target.registers.lanes(bits)],
-        (BaseProducts::Lanes, _) => vec![part, part / 2, part / 4],
-    };
-    let modulus = Modulus { q, bits };
-    let schedule = suited(schedule, modulus, shuffles);
-    let mut machines = widths.into_iter().map(|lanes| {
-        let width = lanes * usize::from(bits);
-        let registers = Registers { bits: width, part: target.registers.part.min(width) };
-        Machine {
-            ntt,
-            shape: Shape { registers, bits },
-            shuffles,
-            standard: schedule.order() == Order::Standard,
-            with: if shuffles == Shuffles::Interleaving { schedule.merge() } else { 0 },
-            depth: schedule.depth().clamp(1, 4),
-        }
-    });
-    let first = machines.clone().find_map(|machine| machine.refused());
-    let Some(machine) = machines.find(|machine| machine.refused().is_none()) else {
-        let (why, would_work) = first.unwrap_or_default();
-        return Err(unsupported(plan.root.to_form(), why, would_work));
-    };
-    let wide = bits == 32 && shuffles == Shuffles::Interleaving;
-    let given = schedule.reductions().clone().map(|all| all.into_iter().collect());
-    let lowering = |tight| Lowering {
-        machine: &machine,
-        words: Words::new(modulus, &schedule),
-        rolled: shuffles == Shuffles::Striding || n > schedule.straight() as usize,
-        product: if wide { ProductMethod::MontgomeryWide } else { ProductMethod::Montgomery },
-        freeze: freeze(modulus, &schedule),
-        given: given.clone(),
-        schedule: &schedule,
-        tight,
-        own: machine.own(),
-        placed: Placed::default(),
-        borders: Vec::new(),
-    };
-    match lowering(false).run(plan, name) {
-        Err(LowerError::Word { stage, .. }) if stage == ACCUMULATE => {
-            lowering(true).run(plan, name)
-        }
-        other => other,
+        Err(other) => Err(other),
     }
 }
 
@@ -208,8 +111,8 @@ struct Lowering<'a> {
     product: ProductMethod,
     freeze: FreezeMethod,
     given: Option<BTreeSet<String>>,
-    /// Whether base products leave accumulations room at the cost of more reductions.
-    tight: bool,
+    /// The largest sum of base products.
+    room: i64,
     /// Where index i lies.
     own: Vec<usize>,
     placed: Placed,
@@ -256,6 +159,30 @@ fn largest(bounds: &[i64]) -> i64 {
     bounds.iter().copied().max().unwrap_or(0)
 }
 
+impl<'a> Lowering<'a> {
+    /// By one settlement.
+    fn of(candidate: &'a Candidate) -> Lowering<'a> {
+        let Candidate { machine, modulus, choices: schedule } = candidate;
+        let wide = modulus.bits == LONG && machine.shuffles == Shuffles::Interleaving;
+        let words = Words::new(*modulus, schedule);
+        let limit = if machine.sums() { schedule.products() } else { None };
+        Lowering {
+            machine,
+            room: limit.unwrap_or_else(|| words.most()),
+            words,
+            rolled: machine.shuffles == Shuffles::Striding
+                || machine.ntt.size() > schedule.straight() as usize,
+            product: if wide { ProductMethod::MontgomeryWide } else { ProductMethod::Montgomery },
+            freeze: freeze(*modulus, schedule),
+            given: schedule.reductions().clone().map(|all| all.into_iter().collect()),
+            schedule,
+            own: machine.own(),
+            placed: Placed::default(),
+            borders: Vec::new(),
+        }
+    }
+}
+
 impl Lowering<'_> {
     fn style<'a>(&'a self, stage: &'a str) -> Style<'a> {
         Style {
@@ -283,7 +210,7 @@ impl Lowering<'_> {
                 Shuffles::Interleaving => self.schedule.narrow(),
                 Shuffles::Striding => NarrowMethod::Montgomery,
             },
-            tight: self.tight,
+            room: self.room,
             fused: !self.schedule.inner_products().is_empty() && self.schedule.fused_dot(),
             index_at,
         }
@@ -402,7 +329,8 @@ impl Lowering<'_> {
         };
         let sites = self.placed.here.iter().cloned().collect();
         let settled = self.schedule.clone().into();
-        Ok(Lowered { program, sites, borders: self.borders, notes: Vec::new(), settled })
+        let (notes, verdicts) = (Vec::new(), Vec::new());
+        Ok(Lowered { program, sites, borders: self.borders, notes, settled, verdicts })
     }
 
     /// The ranges of sums of several products: operands as the forward transform leaves them or wider, sums that the

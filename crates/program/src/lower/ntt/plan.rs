@@ -64,7 +64,7 @@ pub struct Reach<'a> {
 }
 
 impl Machine<'_> {
-    fn lanes(&self) -> usize {
+    pub(super) fn lanes(&self) -> usize {
         self.shape.lanes()
     }
 

@@ -4,15 +4,17 @@
 //! Every product is the canonical residue (Montgomery's by 2^16, ended by a conditional subtraction), as the
 //! seed's by 2^18 is, so what a placement was certified for holds.
 
+use super::pass::Shape;
 use super::pass::{Group, Pass, Step};
 use super::passes::Ending;
 use super::plan::{Machine, Shuffles};
 use super::write::{Rounds, Style, bases, even, factors, interleave, load, multipliers, store};
-use super::{BaseProducts, LowerError, Lowered, Order, Shape, unsupported};
+use super::{BaseProducts, LowerError, Lowered, unsupported};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::SHORT;
 use crate::method::Modulus;
+use crate::schedule::Order;
 use crate::settle::Choices;
 use crate::unsigned::{Algorithm, Kind, Placement, Unsigned as Placed};
 use ringforge_plan::{Butterflies, LevelSplit, Levels, Plan};
@@ -203,7 +205,7 @@ pub(super) fn lower(
         procedures: vec![helper, builder.finish()],
     };
     let settled = schedule.clone().into();
-    Ok(Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new(), settled })
+    Ok(Lowered::of(program, settled))
 }
 
 struct Writer<'a> {

@@ -99,7 +99,7 @@ fn lowered(
         procedures,
     };
     let settled = schedule.clone().into();
-    Lowered { program, sites: Vec::new(), borders: Vec::new(), notes: Vec::new(), settled }
+    Lowered::of(program, settled)
 }
 
 /// How the products at the bottom are laid out.
