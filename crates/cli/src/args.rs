@@ -285,6 +285,8 @@ pub enum View {
     /// Operations by stage
     #[value(alias = "count")]
     Counts,
+    /// The schedule as it was settled, and why what else might be settled holds or does not
+    Schedule,
     /// A run on random inputs
     Run,
     /// The outputs as formulas over the inputs, compared with schoolbook for all inputs

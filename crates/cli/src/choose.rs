@@ -12,7 +12,7 @@ use ringforge_toolchain::{Compiler, Host, Scratch};
 use ringforge_tune::wisdom::{self, Entry, Key, Known, Wisdom, WisdomError};
 use serde::Serialize;
 
-use queue::{NO_PROGRAM, Search};
+use queue::{NO_PROGRAM, Search, others};
 
 use crate::args::Forge;
 use crate::lab::{Lab, Tried};
@@ -200,7 +200,7 @@ impl Chooser<'_> {
         let mut all = all(self.wanted, target)?;
         let whole = transforms(&mut all);
         let basis = Basis::of(self.args, target, self.compiler, self.host);
-        let (trials, taken) = Search::new(self, &lab, target, (&all, whole), basis).run()?;
+        let (trials, taken) = Search::new(self, &lab, target, (all, whole), basis).run()?;
         if taken.is_none() && trials.iter().all(|trial| trial.outcome == NO_PROGRAM) {
             return Err(Failure::input(no_program(target, &trials)));
         }
@@ -279,7 +279,8 @@ impl Chooser<'_> {
         let plan = plan.clone();
         let mut same = None;
         let (timed, easier) = self.schedules(target, &plan)?;
-        for schedule in timed.into_iter().chain(easier) {
+        let elsewhere = others(&timed[0]);
+        for schedule in timed.into_iter().chain(easier).chain(elsewhere) {
             let made = lab.program(target, &schedule, plan.clone());
             let code = made.and_then(|made| Lab::code(&made));
             if code.is_ok_and(|(_, digest)| digest == entry.code) {

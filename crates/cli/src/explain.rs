@@ -1,5 +1,7 @@
 //! `ringforge explain`: what a plan does, stage by stage.
 
+mod settled;
+
 use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_interpret::count::{Costs, Counts};
 use ringforge_interpret::range::{Interval, Ranges};
@@ -32,7 +34,16 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
     }
     // The tree alone needs no program, and plans without one can be looked at.
     let tree_only = matches!(args.view, View::Tree | View::Svg | View::ButterfliesSvg) && !ui.json;
-    let made = if tree_only { None } else { Some(make::make(&job, target, &schedule, &job.name)?) };
+    let made = match tree_only {
+        true => None,
+        false => {
+            let made = make::make(&job, target, &schedule, &job.name);
+            if made.is_err() {
+                settled::say_refused(ui, (&job.plan, target), &schedule);
+            }
+            Some(made?)
+        }
+    };
     let entry = match &made {
         Some(made) => Some((made, made.entry(args.entry.as_deref())?)),
         None => None,
@@ -63,6 +74,12 @@ pub fn run(ui: &Ui, args: &Explain) -> Result<u8, Failure> {
         }),
     }))?;
     let all = args.view == View::All;
+    if let (Some(made), View::All | View::Schedule) = (&made, args.view) {
+        settled::say(ui, made);
+    }
+    if args.view == View::Schedule {
+        settled::say_all(ui, (&job.plan, target), &schedule)?;
+    }
     if all || args.view == View::Tree {
         ui.say(tree.to_text());
     }

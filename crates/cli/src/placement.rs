@@ -51,6 +51,7 @@ pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
             counts(ui, &scheme)?;
         }
         View::Tree
+        | View::Schedule
         | View::Svg
         | View::RangesSvg
         | View::CountsSvg

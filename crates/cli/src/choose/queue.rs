@@ -1,5 +1,9 @@
 //! The candidates of a ring on their way: made, timed side by side or reckoned, proved, the fastest first.
 
+mod layouts;
+
+pub(super) use layouts::others;
+
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
@@ -63,8 +67,8 @@ pub(super) struct Search<'a> {
     chooser: &'a Chooser<'a>,
     lab: &'a Lab<'a>,
     target: &'static Target,
-    /// The candidates, the cheapest by model first.
-    all: &'a [Candidate],
+    /// The candidates, the cheapest by model first, and behind them those that settle something else.
+    all: Vec<Candidate>,
     /// Whether the first is a transform that makes a package alone.
     whole: bool,
     /// What they are compared by.
@@ -90,7 +94,7 @@ impl<'a> Search<'a> {
         chooser: &'a Chooser<'a>,
         lab: &'a Lab<'a>,
         target: &'static Target,
-        (all, whole): (&'a [Candidate], bool),
+        (all, whole): (Vec<Candidate>, bool),
         basis: Basis,
     ) -> Search<'a> {
         let trials = all.iter().map(untried).collect();
@@ -120,6 +124,9 @@ impl<'a> Search<'a> {
         let tries = usize::from(self.chooser.args.tries);
         // Nothing to compare: the cheapest by model that is proved.
         self.more(if timed { tries } else { 1 }, timed)?;
+        if timed {
+            self.layouts()?;
+        }
         let mut left = if timed { MORE } else { tries - 1 + MORE };
         let (mut taken, mut best) = (None, None);
         loop {

@@ -1,0 +1,52 @@
+//! The fastest candidate once more, with its blocks elsewhere: what a schedule settles by ranges alone is measured too.
+
+use ringforge_program::schedule::{Layout, Schedule};
+
+use super::super::untried;
+use super::{Queued, Search};
+use crate::lab::Lab;
+use crate::ui::Failure;
+
+/// A schedule with each layout of blocks; none where a user says one.
+pub fn others(schedule: &Schedule) -> Vec<Schedule> {
+    let all = [Layout::Registers, Layout::Packed, Layout::Apart];
+    let free = schedule.layout.is_none();
+    all.into_iter().filter(|_| free).map(|layout| schedule.stating(layout)).collect()
+}
+
+impl Search<'_> {
+    /// Makes the fastest of those that wait with each other layout that its plan has, and measures it beside them.
+    pub(super) fn layouts(&mut self) -> Result<(), Failure> {
+        let Some(best) = self.queue.first() else { return Ok(()) };
+        let (plan, usual) = (best.tried.made.plan.clone(), best.tried.schedule.clone());
+        let first = best.trial;
+        // A package of transforms, and products by their definition, have no blocks.
+        if self.whole && first == 0 || self.is_definition(first) {
+            return Ok(());
+        }
+        let mut all = Vec::new();
+        for schedule in others(&usual) {
+            // What does not hold is no candidate: the program says why.
+            let Ok(made) = self.lab.program(self.target, &schedule, plan.clone()) else { continue };
+            let code = Lab::code(&made)?;
+            let known = self.queue.iter().chain(&all).any(|other| other.tried.code == code.1);
+            if known {
+                continue;
+            }
+            let trial = self.all.len();
+            let layout = schedule.value("layout").map_or(String::new(), |value| value.to_string());
+            let mut candidate = self.all[first].clone();
+            candidate.why = format!("{}; layout = {layout}", candidate.why);
+            self.trials.push(untried(&candidate));
+            self.all.push(candidate);
+            self.begun.push(trial);
+            self.easier.push(trial);
+            let tried = self.lab.compile((made, schedule), &format!("{trial}-layout"), code)?;
+            all.push(Queued { trial, tried, measured: None, reckoned: None });
+        }
+        match all.is_empty() {
+            true => Ok(()),
+            false => self.measure(all, true),
+        }
+    }
+}
