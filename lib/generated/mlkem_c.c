@@ -55,9 +55,11 @@
  *   depth = 3
  *   fused-dot = false
  *   inner-products = [2, 3, 4]
+ *   lanes = 8
  *   multiply = "montgomery"
  *   order = "own"
  *   reduce = "montgomery"
+ *   word = 16
  *
  * mlkem_forward_c: a[i] in [-2218, 2218]; then c[i] in [-14849, 14849]. Ranges by stage, proven for the program by interval analysis:
  *   [-5648, 5648] forward transform: 2 levels on whole registers

@@ -41,6 +41,7 @@
  *   order = "own"
  *   reduce = "montgomery"
  *   straight = 256
+ *   word = 16
  *
  * mlkem_forward_neon: a[i] in [-3746, 3746]; then c[i] in [-16584, 16584]. Ranges by stage, proven for the program by interval analysis:
  *   [-10797, 10797] forward transform: 2 levels on whole registers

@@ -32,6 +32,7 @@
  *   fuse = 0
  *   fused-dot = false
  *   in-order = 0
+ *   layout = "registers"
  *   multiply = "montgomery"
  *   narrow = "montgomery"
  *   reduce = "montgomery"
@@ -41,6 +42,7 @@
  *   split-sums = 64
  *   unroll = 1
  *   weights = "within"
+ *   word = 16
  *
  *   [limits]
  *   forward = 8700

@@ -78,6 +78,7 @@
  *   [modulo.3041]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"
@@ -96,6 +97,7 @@
  *   [modulo.3361]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"
@@ -114,6 +116,7 @@
  *   [modulo.4001]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"

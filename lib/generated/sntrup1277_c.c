@@ -64,6 +64,7 @@
  *   [modulo.3041]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"
@@ -82,6 +83,7 @@
  *   [modulo.3361]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"

@@ -33,6 +33,7 @@
  *   base = "broadcast-dot"
  *   fuse = 0
  *   fused-dot = false
+ *   layout = "registers"
  *   multiply = "montgomery"
  *   narrow = "montgomery"
  *   reduce = "barrett"
@@ -42,6 +43,7 @@
  *   split-sums = 64
  *   unroll = 1
  *   weights = "apart"
+ *   word = 16
  *
  *   [limits]
  *   forward = 8700

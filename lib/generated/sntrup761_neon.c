@@ -35,6 +35,7 @@
  *   fuse = 0
  *   fused-dot = false
  *   in-order = 0
+ *   layout = "registers"
  *   multiply = "barrett"
  *   narrow = "montgomery"
  *   reduce = "barrett"
@@ -44,6 +45,7 @@
  *   split-sums = 64
  *   unroll = 1
  *   weights = "within"
+ *   word = 16
  *
  *   [limits]
  *   forward = 8700

@@ -35,12 +35,15 @@
  * Schedule:
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
+ *   layout = "registers"
  *   multiply = "montgomery"
  *   reduce = "montgomery"
  *   rounds = 200
  *   scale = "inverse"
  *   wide-sums = false
+ *   word = 16
  *
  *   [limits]
  *   forward = 5400

@@ -66,6 +66,7 @@
  *   [modulo.2161]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"
@@ -84,6 +85,7 @@
  *   [modulo.3001]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"
@@ -102,6 +104,7 @@
  *   [modulo.3121]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"

@@ -55,6 +55,7 @@
  *   [modulo.2161]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"
@@ -73,6 +74,7 @@
  *   [modulo.3001]
  *   base = "lanes"
  *   fuse = 0
+ *   interleave = false
  *   karatsuba-from = 16
  *   layout = "registers"
  *   multiply = "montgomery"
