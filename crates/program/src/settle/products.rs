@@ -183,9 +183,13 @@ impl<'a> Task<'a> {
             word.is_none_or(|bits| bits == s.bits)
                 && layout.is_none_or(|layout| layout == s.way.layout())
         };
-        let mut found: Vec<Settlement> = all.iter().filter(|s| fits(s)).cloned().collect();
-        // A user's own limits make lines alike.
-        found.dedup_by(|a, b| a.choices.values() == b.choices.values());
+        let mut found: Vec<Settlement> = Vec::new();
+        for one in all.iter().filter(|s| fits(s)) {
+            // A user's own limits make lines alike.
+            if !found.iter().any(|known| known.choices.values() == one.choices.values()) {
+                found.push(one.clone());
+            }
+        }
         if !found.is_empty() {
             return Ok(found);
         }
