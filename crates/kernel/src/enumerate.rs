@@ -53,6 +53,7 @@ impl Enumerated {
         if let Some(&known) = self.ranges.get(&(f, lo, hi)) {
             return known;
         }
+        let facts = self.facts;
         let found = match cut(lo, hi) {
             Some(middle) => self.range(f, lo, middle - 1).and_then(|(l, h)| {
                 let above = self.range(f, middle, hi)?;
@@ -67,7 +68,8 @@ impl Enumerated {
                 done.then_some(range)
             }
         };
-        self.facts += 1;
+        // Its parts are no facts of their own.
+        self.facts = facts + 1;
         self.ranges.insert((f, lo, hi), found);
         found
     }
@@ -154,7 +156,7 @@ impl Enumerated {
 
 /// Where an interval is cut, so that many have parts in common: at its multiple of the greatest power of two.
 /// [`None`] of one between two such multiples that follow one another.
-fn cut(lo: i64, hi: i64) -> Option<i64> {
+pub fn cut(lo: i64, hi: i64) -> Option<i64> {
     if !(CUT..TOO_WIDE).contains(&(i128::from(hi) - i128::from(lo))) {
         return None;
     }

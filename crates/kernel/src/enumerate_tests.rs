@@ -178,6 +178,7 @@ fn facts_are_counted_once() {
     }
     assert_eq!((e.range(f, 0, 9), e.facts), (Some((0, 9)), 3));
     assert_eq!((e.range(f, 0, 9), e.facts), (Some((0, 9)), 3));
+    assert_eq!((e.range(f, -9, 20_000), e.facts), (Some((-9, 20_000)), 4), "of several parts");
 }
 
 /// x to the middle of an interval, and from there on 2x less the middle: of that piece the first point is on the

@@ -15,7 +15,7 @@ mod chinese;
 pub mod claim;
 pub mod compare;
 mod congruent;
-mod enumerate;
+pub mod enumerate;
 mod equal;
 pub mod form;
 pub mod fun;

@@ -1,13 +1,13 @@
 //! Cones: what a function of one variable does over the variable's whole interval, by
 //! enumeration. No lemma about any reduction is needed, and none is trusted.
 //!
-//! A function's values are kept, so that the many intervals over which one and the same reduction
-//! is asked about cost little more than one.
+//! Intervals are cut where the kernel cuts them, so that the many intervals over which one and the same
+//! reduction is asked about cost little more than one.
 
 use crate::funs::{FunId, Funs, centre};
 use crate::lines::Line;
-use crate::profile::{MOST, Profile, Told, pieces};
-use ringforge_kernel::pieces::Piece;
+use ringforge_kernel::enumerate::cut;
+use ringforge_kernel::pieces::{Piece, each_piece};
 use rustc_hash::FxHashMap;
 
 /// All that is ever asked about a function over an interval.
@@ -33,28 +33,31 @@ impl Summary {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooWide;
 
-/// Values over `[lo, lo + values.len())`, with minima and maxima of aligned blocks.
-#[derive(Default)]
-struct Table {
-    lo: i64,
-    values: Vec<i64>,
-    /// Least and greatest value of each aligned block that lies wholly inside, by block number.
-    blocks: FxHashMap<i64, (i64, i64)>,
-    /// A long interval and the line on it.
-    line: Option<(i64, i64, Line)>,
-}
-
 /// A function, an interval and a number of bits.
 type Interval = (FunId, i64, i64, u8);
 
-/// Values per block.
-const BLOCK: i64 = 256;
 /// Narrowest interval that is cut into pieces before it is enumerated.
 pub(crate) const WIDE: i64 = 1 << 18;
-/// Widest interval that is kept as a table.
-const KEPT: i64 = 1 << 23;
-/// Values kept at most, 8 bytes each.
-const MEMORY: usize = 1 << 26;
+/// Intervals looked at before a function counts as having too many pieces.
+const MOST: usize = 1 << 15;
+
+/// The pieces of `f` over `[lo, hi]`, those of one line that follow one another as one; [`None`] if there are too many,
+/// or more than `budget` evaluations of an operation are needed, which are taken from it.
+pub fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> Option<Vec<Piece>> {
+    let mut all: Vec<Piece> = Vec::new();
+    each_piece(funs, f, (lo, hi), MOST, budget, &mut |piece| {
+        match (all.last_mut(), &piece) {
+            (Some(Piece::Affine { hi, k, c, .. }), Piece::Affine { hi: end, k: l, c: d, .. })
+                if (*k, *c) == (*l, *d) =>
+            {
+                *hi = *end;
+            }
+            _ => all.push(piece),
+        }
+        true
+    })?;
+    Some(all)
+}
 
 /// Points of an interval at which functions are looked at before they are enumerated.
 pub const POINTS: usize = 8;
@@ -76,7 +79,22 @@ struct Part {
     is: Summary,
 }
 
-impl Told for Part {
+impl Part {
+    /// The values from lo on, of which there is at least one.
+    fn through(lo: i64, values: &[i64]) -> Part {
+        let (min, max) = extremes(values);
+        let is = Summary { min, max, line: Line::through(lo, values) };
+        let first = (lo, values.first().copied().unwrap_or(0));
+        Part { first, several: values.len() > 1, is }
+    }
+
+    /// With the values that follow, of more than one.
+    fn extend(&mut self, at: i64, values: &[i64]) {
+        let ((min, max), is) = (extremes(values), &mut self.is);
+        (is.min, is.max) = (is.min.min(min), is.max.max(max));
+        is.line.meet(at, values);
+    }
+
     fn of(piece: &Piece) -> Part {
         match piece {
             Piece::Affine { lo, hi, k, c } => {
@@ -85,15 +103,11 @@ impl Told for Part {
                 let is = Summary { min: a.min(b), max: a.max(b), line };
                 Part { first: (*lo, a), several: lo < hi, is }
             }
-            Piece::Values { lo, values } => {
-                let (min, max) = extremes(values);
-                let is = Summary { min, max, line: Line::through(*lo, values) };
-                let first = (*lo, values.first().copied().unwrap_or(0));
-                Part { first, several: values.len() > 1, is }
-            }
+            Piece::Values { lo, values } => Part::through(*lo, values),
         }
     }
 
+    /// Of these points and those that follow.
     fn join(&mut self, next: &Part) {
         let (is, other) = (&mut self.is, &next.is);
         (is.min, is.max) = (is.min.min(other.min), is.max.max(other.max));
@@ -108,39 +122,16 @@ impl Told for Part {
     }
 }
 
-impl Table {
-    fn slice(&self, lo: i64, hi: i64) -> &[i64] {
-        &self.values[(lo - self.lo) as usize..=(hi - self.lo) as usize]
-    }
-
-    fn extremes(&mut self, lo: i64, hi: i64) -> (i64, i64) {
-        let (mut min, mut max) = (i64::MAX, i64::MIN);
-        let mut at = lo;
-        while at <= hi {
-            let block = at.div_euclid(BLOCK);
-            let end = block * BLOCK + BLOCK - 1;
-            if at == block * BLOCK && end <= hi {
-                let (l, h) = match self.blocks.get(&block) {
-                    Some(&x) => x,
-                    None => {
-                        let x = extremes(self.slice(at, end));
-                        self.blocks.insert(block, x);
-                        x
-                    }
-                };
-                (min, max) = (min.min(l), max.max(h));
-            } else {
-                let (l, h) = extremes(self.slice(at, end.min(hi)));
-                (min, max) = (min.min(l), max.max(h));
-            }
-            at = end + 1;
-        }
-        (min, max)
-    }
-}
-
 fn extremes(values: &[i64]) -> (i64, i64) {
     values.iter().fold((i64::MAX, i64::MIN), |(l, h), &v| (l.min(v), h.max(v)))
+}
+
+/// Joins a part to those before it.
+fn join(all: &mut Option<Part>, next: &Part) {
+    match all {
+        Some(all) => all.join(next),
+        None => *all = Some(*next),
+    }
 }
 
 /// Enumeration with caches and limits.
@@ -152,13 +143,10 @@ pub struct Cones {
     pub budget: u64,
     /// Point evaluations done.
     pub work: u64,
-    tables: FxHashMap<FunId, Table>,
-    kept: usize,
     summaries: FxHashMap<(FunId, i64, i64), Result<Summary, TooWide>>,
     linears: FxHashMap<Interval, Option<(i64, i64)>>,
-    profiles: FxHashMap<FunId, Option<Profile<Part>>>,
-    /// Wide intervals over which functions have too many pieces.
-    many: FxHashMap<FunId, (i64, i64)>,
+    /// Parts of intervals; [`None`] of one on which a function has too many pieces.
+    parts: FxHashMap<(FunId, i64, i64), Option<Part>>,
     points: FxHashMap<(FunId, i64, i64), [i64; POINTS]>,
 }
 
@@ -188,54 +176,6 @@ impl Cones {
         Ok(())
     }
 
-    /// The function's table, extended to hold `[lo, hi]`.
-    fn table(
-        &mut self,
-        funs: &mut Funs,
-        f: FunId,
-        lo: i64,
-        hi: i64,
-    ) -> Result<&mut Table, TooWide> {
-        if self.kept > MEMORY {
-            self.tables.clear();
-            self.kept = 0;
-        }
-        let (from, to) = match self.tables.get(&f) {
-            Some(t) => (t.lo, t.lo + t.values.len() as i64),
-            None => (lo, lo),
-        };
-        let far = hi.max(to) - lo.min(from) >= 2 * KEPT;
-        let (from, to) = if far { (lo, lo) } else { (from, to) };
-        // Growing downwards copies: grow by a share of the size, so that it happens seldom.
-        let spare = if from > lo && to - from > 1 << 15 { (to - from) / 8 } else { 0 };
-        let lo = if from > lo { lo - spare } else { lo };
-        let (below, above) = ((from - lo).max(0), (hi + 1 - to).max(0));
-        let size = funs.size(f);
-        self.afford((below + above) as u64, size)?;
-        self.kept += (below + above) as usize;
-        let t = self.tables.entry(f).or_default();
-        if far || t.values.is_empty() {
-            *t = Table { lo, ..Table::default() };
-        }
-        if below > 0 {
-            let mut values = Vec::with_capacity((to - from + below + above) as usize);
-            funs.enumerate(f, lo, from - 1, |_, v| {
-                values.extend_from_slice(v);
-                true
-            });
-            values.append(&mut t.values);
-            t.values = values;
-            t.lo = lo;
-        }
-        if above > 0 {
-            funs.enumerate(f, to, hi, |_, v| {
-                t.values.extend_from_slice(v);
-                true
-            });
-        }
-        Ok(t)
-    }
-
     /// Enumerates `f` over `[lo, hi]`.
     ///
     /// # Errors
@@ -250,70 +190,52 @@ impl Cones {
         if let Some(&s) = self.summaries.get(&(f, lo, hi)) {
             return s;
         }
-        let result = if let Some(found) = self.profiled(funs, f, lo, hi) {
-            Ok(found)
-        } else if hi - lo < KEPT {
-            self.tabulate(funs, f, lo, hi)
-        } else {
-            self.stream(funs, f, lo, hi)
-        };
+        // Points of a wide interval are not enumerated, nor are those of its parts.
+        let wide = (hi - lo) as u64 >= self.max_points;
+        let result = self.part(funs, f, lo, hi, wide).map(|part| part.is).ok_or(TooWide);
         self.summaries.insert((f, lo, hi), result);
         result
     }
 
-    /// What a function is over a wide interval, if it has few pieces there.
-    fn profiled(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Option<Summary> {
-        if hi - lo < WIDE || self.many.get(&f).is_some_and(|m| lo <= m.0 && m.1 <= hi) {
-            return None;
+    /// What a function is on an interval, of which parts may be known. Of a `wide` one no part that is wide by itself is
+    /// enumerated: pieces are few or it is [`None`].
+    fn part(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64, wide: bool) -> Option<Part> {
+        let known = self.parts.get(&(f, lo, hi)).copied();
+        if let Some(known) = known.filter(|p| wide || p.is_some()) {
+            return known;
         }
-        let known = self.profiles.entry(f).or_default();
-        let known = Profile::covering(known, (funs, f), (lo, hi), MOST, &mut self.budget);
-        let Some(profile) = known else {
-            self.many.insert(f, (lo, hi));
-            return None;
-        };
-        profile.over(funs, f, lo, hi).map(|part| part.is)
-    }
-
-    fn tabulate(
-        &mut self,
-        funs: &mut Funs,
-        f: FunId,
-        lo: i64,
-        hi: i64,
-    ) -> Result<Summary, TooWide> {
-        let t = self.table(funs, f, lo, hi)?;
-        let (min, max) = t.extremes(lo, hi);
-        // A line on a part is one on the whole if the rest joins it: its modulus can only shrink.
-        let line = match t.line {
-            Some((from, to, mut line)) if lo.max(from) < hi.min(to) => {
-                if lo < from {
-                    line.meet(lo, t.slice(lo, from - 1));
+        let mut found: Option<Part> = None;
+        if let Some(middle) = cut(lo, hi) {
+            let below = self.part(funs, f, lo, middle - 1, wide);
+            let above = below.and_then(|_| self.part(funs, f, middle, hi, wide));
+            found = below.zip(above).map(|(mut below, above)| {
+                below.join(&above);
+                below
+            });
+        } else {
+            let all = &mut |piece: Piece| {
+                join(&mut found, &Part::of(&piece));
+                true
+            };
+            let few = known.is_none()
+                && hi - lo >= WIDE
+                && each_piece(funs, f, (lo, hi), MOST, &mut self.budget, all).is_some();
+            if !few {
+                found = None;
+                let points = (hi - lo) as u64 + 1;
+                if !(wide && hi - lo >= WIDE) && self.afford(points, funs.size(f)).is_ok() {
+                    funs.enumerate(f, lo, hi, |at, values| {
+                        match &mut found {
+                            Some(part) => part.extend(at, values),
+                            None => found = Some(Part::through(at, values)),
+                        }
+                        true
+                    });
                 }
-                if to < hi {
-                    line.meet(to + 1, t.slice(to + 1, hi));
-                }
-                line
             }
-            _ => Line::through(lo, t.slice(lo, hi)),
-        };
-        if line.m != 1 && t.line.is_none_or(|l| l.1 - l.0 < hi - lo) {
-            t.line = Some((lo, hi, line));
         }
-        Ok(Summary { min, max, line })
-    }
-
-    fn stream(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64) -> Result<Summary, TooWide> {
-        self.afford((hi - lo) as u64 + 1, funs.size(f))?;
-        let first = [funs.at(f, lo), funs.at(f, lo + 1)];
-        let (mut min, mut max, mut line) = (i64::MAX, i64::MIN, Line::through(lo, &first));
-        funs.enumerate(f, lo, hi, |at, values| {
-            let (l, h) = extremes(values);
-            (min, max) = (min.min(l), max.max(h));
-            line.meet(at, values);
-            true
-        });
-        Ok(Summary { min, max, line })
+        self.parts.insert((f, lo, hi), found);
+        found
     }
 
     /// `(c, d)` if `f(x) = c·x + d` modulo 2^bits for all x in `[lo, hi]`.
@@ -336,10 +258,13 @@ impl Cones {
         // A few points refute most functions at once.
         let probes = [hi, lo + (hi - lo) / 2, lo + (hi - lo) / 3, (-1).clamp(lo, hi)];
         let mut ok = probes.into_iter().all(|x| fits(x, funs.at(f, x)));
-        if ok && let Some(s) = self.profiled(funs, f, lo, hi) {
+        if ok
+            && hi - lo >= WIDE
+            && let Ok(s) = self.summary(funs, f, lo, hi)
+        {
             // Of a modulus that a line has not all twos may be kept.
             let small = bits < 62 && s.line.m.is_multiple_of(1 << bits);
-            if s.line.m == 0 || small || bits < 62 {
+            if s.line.m == 0 || bits < 62 {
                 let result = (s.line.m == 0 || small).then_some((c, d));
                 self.linears.insert((f, lo, hi, bits), result);
                 return result;
@@ -393,15 +318,11 @@ mod tests {
     }
 
     /// Wide intervals of one function, one inside another and beside it: what is found is what all points say, and
-    /// looking at hundreds costs little more than at the widest.
+    /// hundreds cost less than all points once.
     #[test]
     fn wide_intervals_of_one_function_share_their_pieces() {
         let (mut funs, q, end) = (Funs::default(), 30011i64, 1i64 << 22);
         let f = reduced(&mut funs, q);
-        let mut once = Cones::new();
-        once.summary(&mut funs, f, -end, end).expect("few pieces");
-        let all = 1 << 36;
-        let once = all - once.budget;
         let mut cones = Cones::new();
         for i in 0..300 {
             let (lo, hi) = (-end + 997 * (i * 37 % 300), end - 1009 * (i * 71 % 300));
@@ -418,8 +339,8 @@ mod tests {
                 assert_eq!(s, Summary { min, max, line: Line::through(lo, &values) }, "{lo} {hi}");
             }
         }
-        let spent = all - cones.budget;
-        assert!(spent < 3 * once, "{spent} for all, {once} for one");
+        let (spent, once) = ((1 << 36) - cones.budget, funs.size(f) as u64 * 2 * end as u64);
+        assert!(spent < once, "{spent} for all, {once} for each point once");
     }
 
     /// What is told of parts is told of the whole, however it is cut, down to single points.
@@ -430,7 +351,7 @@ mod tests {
         let odd = |x: i64| if x == 41 { 1000 } else { 2 * x };
         for f in [&line as &dyn Fn(i64) -> i64, &steps, &odd] {
             let values = |lo: i64, hi: i64| -> Vec<i64> { (lo..=hi).map(f).collect() };
-            let part = |lo: i64, hi: i64| Part::of(&Piece::Values { lo, values: values(lo, hi) });
+            let part = |lo: i64, hi: i64| Part::through(lo, &values(lo, hi));
             for cuts in [vec![0], vec![0, 1], vec![0, 1, 2, 50], vec![0, 41, 42], vec![0, 30, 59]] {
                 let ends = cuts[1..].iter().copied().chain([60]);
                 let mut parts = cuts.iter().zip(ends).map(|(&lo, next)| part(lo, next - 1));

@@ -5,9 +5,9 @@
 //! does not end with a whole step of the quotient, too little is known of it so. As a function of x it has few
 //! pieces, and its extremes are values that it takes, so each comes with an x.
 
+use crate::cones::pieces;
 use crate::cut::Cutter;
 use crate::funs::FunId;
-use crate::profile::pieces;
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use crate::walk::{Output, Walk};

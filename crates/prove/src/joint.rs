@@ -7,8 +7,8 @@
 //! point. Which terms vanish by it is exact, and gives the multiples anew as integers over a power of two. The kernel
 //! checks these alone.
 
+use crate::cones::pieces;
 use crate::cut::Cutter;
-use crate::profile::pieces;
 use crate::quotient::{Rational, Steps};
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use microlp::{ComparisonOp, OptimizationDirection, Problem};

@@ -31,7 +31,6 @@ mod lines;
 mod low_tests;
 mod moduli;
 mod plain;
-mod profile;
 mod prove;
 mod quotient;
 #[cfg(test)]
