@@ -648,18 +648,8 @@ fn inside(lo: i128, hi: i128, bits: u8, signed: bool) -> Result<(), Why> {
     Ok(())
 }
 
-/// The name of a rule.
-fn name(rule: &Rule) -> &'static str {
-    match rule {
-        Rule::Function { .. } => "enumerated function",
-        Rule::Product { .. } => "product",
-        Rule::Extend { .. } => "no wrap",
-        Rule::Quotient { .. } => "floor quotient",
-        Rule::Whole => "whole",
-        Rule::Disjoint { .. } => "disjoint bits",
-        Rule::Negative { .. } => "sign",
-        Rule::Sign { .. } => "mask",
-        Rule::Average { .. } => "average",
-        Rule::Value { .. } => "value",
-    }
+/// The word for a rule in certificates.
+fn name(rule: &Rule) -> String {
+    let all = format!("{rule:?}").to_lowercase();
+    all.split(' ').next().unwrap_or_default().to_string()
 }

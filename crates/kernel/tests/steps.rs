@@ -194,7 +194,7 @@ fn runs_of_ones_as_masks() {
             let rule = "quotient -1 0 1 0 1 0 by 1 0";
             right(&b, &format!("{start}node {node} 1 {rule} is {w} 0 1 1 {times}"));
             let both = format!("{start}node {node} 2 {rule} extend 0 1 2 1 by 1 0");
-            wrong(&b, &both, "no step is left for no wrap");
+            wrong(&b, &both, "no step is left for extend");
         }
     }
 }
