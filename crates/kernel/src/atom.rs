@@ -206,7 +206,7 @@ impl Facts {
         }
         // A remainder modulo 2^bits is congruent to its word modulo every divisor of that.
         let word = self.low(a).filter(|w| (1u128 << w.bits).is_multiple_of(m.into()))?;
-        self.linear(&spelled(word), m).map(Arc::new)
+        self.linear(&word.integer(), m).map(Arc::new)
     }
 
     /// The word to which a remainder, or the value of a node, is congruent.
@@ -250,14 +250,9 @@ impl Facts {
     pub(crate) fn before_rounding(&self, a: AtomId, m: u32) -> Option<Congruence> {
         match &self.atoms[a as usize] {
             Atom::Floor { form, .. } => self.linear(form, m),
-            _ => self.linear(&spelled(self.low(a)?), m),
+            _ => self.linear(&self.low(a)?.integer(), m),
         }
     }
-}
-
-/// A word's form as an integer.
-fn spelled(word: &Word) -> Form {
-    Form { k: word.k.into(), t: word.t.iter().map(|&(a, c)| (a, c.into())).collect() }
 }
 
 /// `floor(x / 2^bits)`.
@@ -266,7 +261,7 @@ pub(crate) fn shifted(x: i128, bits: u8) -> i128 {
 }
 
 /// The interval of a product; of a square where `square`.
-pub(crate) fn product(square: bool, x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
+pub fn product(square: bool, x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
     let mut all = [0; 4];
     for (slot, (p, q)) in all.iter_mut().zip([(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)]) {
         *slot = p.checked_mul(q)?;

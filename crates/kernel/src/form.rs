@@ -34,23 +34,56 @@ impl Form {
     /// `a·self + b·other`; [`None`] beyond 128 bits.
     pub fn combine(&self, a: i128, other: &Form, b: i128) -> Option<Form> {
         let sum = |x: i128, y: i128| x.checked_mul(a)?.checked_add(y.checked_mul(b)?);
-        let terms = paired(&self.t, &other.t).map(|(atom, x, y)| Some((atom, sum(x, y)?)));
-        let mut t = terms.collect::<Option<Vec<_>>>()?;
-        t.retain(|t| t.1 != 0);
+        let mut t = Vec::with_capacity(self.t.len() + other.t.len());
+        for (atom, x, y) in paired(&self.t, &other.t) {
+            let c = sum(x, y)?;
+            t.extend((c != 0).then_some((atom, c)));
+        }
         Some(Form { k: sum(self.k, other.k)?, t })
     }
 }
 
+impl Form {
+    /// `floor(self / 2^lo)` as a form and, beside it, `floor(rest / 2^bits)` of what is no multiple of 2^lo; powers of two
+    /// that all its coefficients have are taken out.
+    pub fn divided(&self, lo: u8) -> (Form, Option<(Form, u8)>) {
+        let modulus = 1i128 << lo;
+        let mut whole = Form::constant(self.k >> lo);
+        let mut rest = Form::constant(self.k & (modulus - 1));
+        for &(a, c) in &self.t {
+            let low = (c + modulus / 2).rem_euclid(modulus) - modulus / 2;
+            if low != 0 {
+                rest.t.push((a, low));
+            }
+            if c != low {
+                whole.t.push((a, (c - low) >> lo));
+            }
+        }
+        let Some(twos) = rest.t.iter().map(|t| t.1.trailing_zeros()).min() else {
+            return (whole, None);
+        };
+        rest.t.iter_mut().for_each(|t| t.1 >>= twos);
+        rest.k >>= twos;
+        (whole, Some((rest, lo - twos as u8)))
+    }
+}
+
 /// The atoms of two lists of terms in order, each with its coefficient in both.
-fn paired<'a, C: Copy + Default + 'a>(
+pub fn paired<'a, C: Copy + Default + 'a>(
     x: &'a [(AtomId, C)],
     y: &'a [(AtomId, C)],
 ) -> impl Iterator<Item = (AtomId, C, C)> + 'a {
-    let (mut x, mut y) = (x.iter().peekable(), y.iter().peekable());
+    let (mut x, mut y) = (x, y);
     std::iter::from_fn(move || {
-        let a = x.peek().into_iter().chain(y.peek()).map(|t| t.0).min()?;
-        let [c, d] =
-            [&mut x, &mut y].map(|t| t.next_if(|t| t.0 == a).map_or(C::default(), |t| t.1));
+        let first = [x, y].map(|t| t.first().map_or(AtomId::MAX, |t| t.0));
+        let a = first[0].min(first[1]);
+        let (mut c, mut d) = (C::default(), C::default());
+        if first[0] == a {
+            (c, x) = (x.first()?.1, &x[1..]);
+        }
+        if first[1] == a {
+            (d, y) = (y.first()?.1, &y[1..]);
+        }
         Some((a, c, d))
     })
 }
@@ -94,6 +127,11 @@ impl Word {
         Word { bits, k: centre(form.k as i64, bits), t: t.collect() }
     }
 
+    /// The word's form as an integer.
+    pub fn integer(&self) -> Form {
+        Form { k: self.k.into(), t: self.t.iter().map(|&(a, c)| (a, c.into())).collect() }
+    }
+
     /// The low bits of the same.
     pub fn low(&self, bits: u8) -> Word {
         self.scaled(1, bits.min(self.bits))
@@ -115,8 +153,9 @@ impl Word {
     pub fn plus(&self, other: &Word, c: i64) -> Word {
         let bits = self.bits.min(other.bits);
         let sum = |x: i64, y: i64| centre(x.wrapping_add(y.wrapping_mul(c)), bits);
+        let mut t = Vec::with_capacity(self.t.len() + other.t.len());
         let terms = paired(&self.t, &other.t).map(|(a, x, y)| (a, sum(x, y)));
-        let t = terms.filter(|t| t.1 != 0).collect();
+        t.extend(terms.filter(|t| t.1 != 0));
         Word { bits, k: sum(self.k, other.k), t }
     }
 }

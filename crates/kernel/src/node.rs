@@ -269,24 +269,9 @@ impl Visit<'_> {
         bits: u8,
         base: Option<AtomId>,
     ) -> Result<Word, Why> {
-        let modulus = 1i128 << lo;
-        let mut whole = Form::constant(form.k >> lo);
-        let mut rest = Form::constant(form.k & (modulus - 1));
-        for &(a, c) in &form.t {
-            let low = (c + modulus / 2).rem_euclid(modulus) - modulus / 2;
-            if low != 0 {
-                rest.t.push((a, low));
-            }
-            if c != low {
-                whole.t.push((a, (c - low) >> lo));
-            }
-        }
+        let (whole, rest) = form.divided(lo);
         let whole = Word::of(&whole, bits);
-        let twos = rest.t.iter().map(|t| t.1.trailing_zeros()).min();
-        let Some(twos) = twos else { return Ok(whole) };
-        let (twos, lo) = (twos as u8, lo - twos as u8);
-        rest.t.iter_mut().for_each(|t| t.1 >>= twos);
-        rest.k = shifted(rest.k, twos);
+        let Some((rest, lo)) = rest else { return Ok(whole) };
         if let Some(base) = base {
             if lo >= 64 {
                 return Err("bits beyond the 64 of a function".into());

@@ -1,6 +1,7 @@
 //! What a word means: linear forms over exact integer atoms, and the tables of atoms.
 
 use crate::funs::{FunId, Funs, centre};
+use ringforge_kernel::form::paired;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -75,31 +76,12 @@ impl Form {
     }
     /// `ca·a + cb·b` modulo 2^width.
     pub fn combine(a: &Form, ca: i64, b: &Form, cb: i64, width: u8) -> Form {
+        let sum =
+            |x: i64, y: i64| centre(ca.wrapping_mul(x).wrapping_add(cb.wrapping_mul(y)), width);
         let mut t = Vec::with_capacity(a.t.len() + b.t.len());
-        let (mut i, mut j) = (0, 0);
-        let mut push = |atom, c| {
-            let c = centre(c, width);
-            if c != 0 {
-                t.push((atom, c));
-            }
-        };
-        while i < a.t.len() || j < b.t.len() {
-            let x = a.t.get(i).map_or(u32::MAX, |t| t.0);
-            let y = b.t.get(j).map_or(u32::MAX, |t| t.0);
-            if x < y {
-                push(x, ca.wrapping_mul(a.t[i].1));
-                i += 1;
-            } else if y < x {
-                push(y, cb.wrapping_mul(b.t[j].1));
-                j += 1;
-            } else {
-                push(x, ca.wrapping_mul(a.t[i].1).wrapping_add(cb.wrapping_mul(b.t[j].1)));
-                i += 1;
-                j += 1;
-            }
-        }
-        let k = centre(ca.wrapping_mul(a.k).wrapping_add(cb.wrapping_mul(b.k)), width);
-        Form { k, t }
+        let terms = paired(&a.t, &b.t).map(|(atom, x, y)| (atom, sum(x, y)));
+        t.extend(terms.filter(|t| t.1 != 0));
+        Form { k: sum(a.k, b.k), t }
     }
     /// The same as `combine(self, 1, other, c, width)`, of a sum that nobody else needs and whose coefficients are centred:
     /// the few terms of `other` are put in their places, so that a sum of n terms takes n steps one by one, not n^2.

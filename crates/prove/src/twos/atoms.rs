@@ -2,7 +2,7 @@
 
 use crate::function::Side;
 use ringforge_contract::InputRange;
-use ringforge_kernel::atom::Atom;
+use ringforge_kernel::atom::{Atom, product};
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::form::{AtomId, Form, Word};
 use rustc_hash::FxHashMap;
@@ -37,11 +37,6 @@ fn join(x: Side, y: Side) -> Side {
         (x, y) if x == y => x,
         _ => Side::Both,
     }
-}
-
-/// A word's form as an integer.
-pub(super) fn integer(word: &Word) -> Form {
-    Form { k: word.k.into(), t: word.t.iter().map(|&(a, c)| (a, c.into())).collect() }
 }
 
 impl<'g> Atoms<'g> {
@@ -80,7 +75,7 @@ impl<'g> Atoms<'g> {
 
     /// The value of a node of which a word is known.
     pub fn value(&mut self, node: u32, bits: u8, word: Word) -> AtomId {
-        let form = integer(&word);
+        let form = word.integer();
         let (side, certain) = (self.side(&form), self.certain(&form).min(word.bits));
         let atom = self.make(Atom::Value { node, bits }, node);
         let known = &mut self.known[atom as usize];
@@ -109,9 +104,7 @@ impl<'g> Atoms<'g> {
                     _ => 0,
                 };
                 let bounds = of(*x).bounds.zip(of(*y).bounds);
-                let bounds = bounds.and_then(|(x, y)| ends(x, y));
-                // A square is not negative.
-                let bounds = bounds.map(|(l, h)| if x == y { (l.max(0), h) } else { (l, h) });
+                let bounds = bounds.and_then(|(l, r)| product(x == y, l, r));
                 (join(of(*x).side, of(*y).side), certain, bounds)
             }
             Atom::Floor { form, bits } => {
@@ -119,7 +112,7 @@ impl<'g> Atoms<'g> {
                 (self.side(form), self.certain(form).saturating_sub(*bits), bounds)
             }
             Atom::Low(word) => {
-                let form = integer(word);
+                let form = word.integer();
                 let bounds = Some((0, (1i128 << word.bits) - 1));
                 (self.side(&form), self.certain(&form).min(word.bits), bounds)
             }
@@ -143,7 +136,7 @@ impl<'g> Atoms<'g> {
 
     /// Low bits of a word that are a polynomial's.
     pub fn certain_of(&self, word: &Word) -> u8 {
-        self.certain(&integer(word)).min(word.bits)
+        self.certain(&word.integer()).min(word.bits)
     }
 
     /// The interval of a form, if all its atoms have one.
@@ -169,7 +162,7 @@ impl<'g> Atoms<'g> {
     /// less a remainder. With a coefficient of -1 that is halved as one term, since the kernel takes
     /// coefficients of 1 modulo 2 for -1.
     pub fn read(&mut self, word: &Word, signed: bool, node: u32) -> Form {
-        let plain = integer(word);
+        let plain = word.integer();
         if self.fits(&plain, word.bits, signed) {
             return plain;
         }
@@ -182,29 +175,14 @@ impl<'g> Atoms<'g> {
 
     /// What the kernel makes of `floor(form / 2^lo)` modulo 2^bits.
     pub fn quotient(&mut self, form: &Form, lo: u8, bits: u8, node: u32) -> Word {
-        let modulus = 1i128 << lo;
-        let mut whole = Form::constant(form.k >> lo);
-        let mut rest = Form::constant(form.k & (modulus - 1));
-        for &(a, c) in &form.t {
-            let low = (c + modulus / 2).rem_euclid(modulus) - modulus / 2;
-            if low != 0 {
-                rest.t.push((a, low));
-            }
-            if c != low {
-                whole.t.push((a, (c - low) >> lo));
-            }
-        }
+        let (whole, rest) = form.divided(lo);
         let whole = Word::of(&whole, bits);
-        let Some(twos) = rest.t.iter().map(|t| t.1.trailing_zeros()).min() else { return whole };
-        let lo = lo - twos as u8;
-        rest.t.iter_mut().for_each(|t| t.1 >>= twos);
-        rest.k >>= twos;
+        let Some((mut rest, mut lo)) = rest else { return whole };
         if let Some((l, h)) = self.interval(&rest)
             && l >> lo == h >> lo
         {
             return whole.plus(&Word::constant((l >> lo) as i64, bits), 1);
         }
-        let (mut rest, mut lo) = (rest, lo);
         if let [(a, 1)] = rest.t[..]
             && let Some((inner, more)) = &self.forms[a as usize]
             && more + lo <= 64
@@ -215,13 +193,4 @@ impl<'g> Atoms<'g> {
         let atom = self.make(Atom::Floor { form: rest.into(), bits: lo }, node);
         whole.plus(&Word::atom(atom, bits), 1)
     }
-}
-
-/// The interval of a product.
-fn ends(x: (i128, i128), y: (i128, i128)) -> Option<(i128, i128)> {
-    let mut all = [0; 4];
-    for (slot, (p, q)) in all.iter_mut().zip([(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)]) {
-        *slot = p.checked_mul(q)?;
-    }
-    Some((*all.iter().min()?, *all.iter().max()?))
 }

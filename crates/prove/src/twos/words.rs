@@ -8,7 +8,7 @@
 //! Everything else that may become of a word (comparison, selection, upper halves of products) leaves no
 //! known bit, which is always true.
 
-use super::atoms::{Atoms, integer};
+use super::atoms::Atoms;
 use super::demand::Demand;
 use ringforge_contract::InputRange;
 use ringforge_kernel::atom::Atom;
@@ -102,10 +102,10 @@ impl<'g> Words<'g> {
         let shared = self.demand.uses[i] > 1 || self.demand.factor[i];
         if word.t.len() > if shared { 1 } else { TERMS } {
             let low = word.low(self.demand.bits[i]);
-            let plain = self.atoms.interval(&integer(&low)).is_some();
+            let plain = self.atoms.interval(&low.integer()).is_some();
             // What has an interval keeps it.
             if low.t.len() > 1 && (!plain || low.t.len() > TERMS || self.demand.factor[i]) {
-                let name = self.atoms.make(Atom::Name(integer(&low).into()), id);
+                let name = self.atoms.make(Atom::Name(low.integer().into()), id);
                 // Of one bit the coefficient is -1.
                 word = Word::atom(name, low.bits).low(low.bits);
                 claim = Some(word.clone());
@@ -161,7 +161,7 @@ impl<'g> Words<'g> {
             Op::Or | Op::Xor => self.or(node, &arg(0), &arg(1)),
             Op::SatS | Op::SatU => {
                 let (word, signed) = (arg(0), node.op == Op::SatS);
-                let form = integer(&word);
+                let form = word.integer();
                 let fits = self.atoms.fits(&form, from, true) && self.atoms.fits(&form, w, signed);
                 if word.bits != from || !fits {
                     return Word::default();
@@ -221,7 +221,7 @@ impl<'g> Words<'g> {
         if !self.divides(x, lo) {
             return Word::default();
         }
-        let form = integer(x);
+        let form = x.integer();
         self.quotient_rule(&form);
         self.atoms.quotient(&form, lo, width.min(x.bits - lo), id)
     }
@@ -312,7 +312,7 @@ impl<'g> Words<'g> {
             let twos = twos.unwrap_or(0).min(x.bits.into()).min(62) as u8;
             let other = self.graph.node(node.args[1 - usize::from(zeros)]);
             let short = other.op == Op::Zext && self.graph.node(other.args[0]).width <= twos;
-            let form = (!short).then(|| integer(y));
+            let form = (!short).then(|| y.integer());
             let below = form.as_ref().is_none_or(|form| {
                 y.bits == w
                     && self.atoms.fits(form, w, false)
