@@ -9,6 +9,7 @@ use crate::cut::Cutter;
 use crate::lines::Line;
 use crate::moduli::odd_part;
 use crate::values::{Atom, AtomId, Base, Form, ModForm, VarId};
+pub(crate) use ringforge_ring::zq::gcd;
 
 /// A form read as an exact integer.
 #[derive(Clone, Debug)]
@@ -115,13 +116,6 @@ impl Parts {
         let terms = self.terms.iter().map(|t| (t.atom, of(t.c, t.e) as u64)).collect();
         ModForm { m, k: k as u32, t: merge(terms, m) }
     }
-}
-
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 impl Cutter {
