@@ -81,9 +81,7 @@ impl Visit<'_> {
             }
             _ => self.steps(node)?,
         };
-        if let Some(rule) = self.rules.next() {
-            return Err(format!("no step is left for {}", name(rule)));
-        }
+        self.done()?;
         let Some(atom) = value else { return Ok(word) };
         if *self.facts.get(atom)? != (Atom::Value { node: id.0, bits: node.width }) {
             return Err(format!("atom {atom} is not the node's value"));
@@ -102,10 +100,13 @@ impl Visit<'_> {
         }
         let word = self.word(node).clone();
         let word = self.step(&word, bits, Step::Extend { signed, width: 64 })?;
-        match self.rules.next() {
-            None => Ok(word),
-            Some(rule) => Err(format!("no step is left for {}", name(rule))),
-        }
+        self.done()?;
+        Ok(word)
+    }
+
+    fn done(&mut self) -> Result<(), Why> {
+        let left = self.rules.next().map(name);
+        left.map_or(Ok(()), |rule| Err(format!("no step is left for {rule}")))
     }
 
     /// Whether the first rule is for the whole operation, and not for the first of its parts.

@@ -387,13 +387,17 @@ impl<'a> Walk<'a> {
         })
     }
 
-    fn form(&self, form: &Form) -> Result<Form, Why> {
-        let mut t = Vec::with_capacity(form.t.len());
-        for &(a, c) in &form.t {
+    fn terms<C: Copy>(&self, terms: &[(AtomId, C)]) -> Result<Vec<(AtomId, C)>, Why> {
+        let mut t = Vec::with_capacity(terms.len());
+        for &(a, c) in terms {
             t.push((self.atom(a)?, c));
         }
-        t.sort_unstable();
-        let out = Form { k: form.k, t };
+        t.sort_unstable_by_key(|t| t.0);
+        Ok(t)
+    }
+
+    fn form(&self, form: &Form) -> Result<Form, Why> {
+        let out = Form { k: form.k, t: self.terms(&form.t)? };
         let small = |c: i128| -COEFFICIENT < c && c < COEFFICIENT;
         if !out.is_normal() || !small(out.k) || !out.t.iter().all(|t| small(t.1)) {
             return Err("a form with an atom twice, a zero, or a number beyond 110 bits".into());
@@ -402,12 +406,7 @@ impl<'a> Walk<'a> {
     }
 
     fn word(&self, word: &Word) -> Result<Word, Why> {
-        let mut t = Vec::with_capacity(word.t.len());
-        for &(a, c) in &word.t {
-            t.push((self.atom(a)?, c));
-        }
-        t.sort_unstable();
-        let out = Word { bits: word.bits, k: word.k, t };
+        let out = Word { bits: word.bits, k: word.k, t: self.terms(&word.t)? };
         let sorted = out.t.windows(2).all(|w| w[0].0 < w[1].0);
         if out.bits > 64 || !sorted || out != out.low(out.bits) {
             return Err("a word that is not in normal form".into());
