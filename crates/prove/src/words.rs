@@ -421,4 +421,54 @@ mod tests {
             assert!(!narrow, "mutant {wrong}");
         }
     }
+
+    /// Of double words reduced by quotients of 31 bits, p the sum of eight and d that of three more: p - d less the
+    /// reduction of p + d, as which it is narrow only where p + d meets its quotient again. `wrong` is a mutant.
+    fn narrowed(wrong: usize) -> bool {
+        const Q: i64 = 4591;
+        let mut g = Graph::new();
+        // t·x - q·round(t·x / q), for a word of twice 16 bits, or of 16.
+        let product = |g: &mut Graph, x: NodeId, t: i64, q: i64, bits: u8| {
+            let width = g.node(x).width;
+            let multiple = ((t << (bits + 1)) + Q).div_euclid(2 * Q);
+            let (wide, c) = (g.sext(x, 2 * width), g.constant(2 * width, multiple as u64));
+            let (high, half) = (g.mul(wide, c), g.constant(2 * width, 1 << (bits - 1)));
+            let rounded = g.add(high, half);
+            let quotient = g.slice(rounded, bits, width);
+            let [quotient, low] = [quotient, x].map(|x| g.slice(x, 0, 16));
+            let (t, q) = (g.constant(16, t as u64), g.constant(16, q as u64));
+            let (low, less) = (g.mul(low, t), g.mul(quotient, q));
+            g.sub(low, less)
+        };
+        let mut residue = |g: &mut Graph, i: u32| {
+            let mut sum = g.constant(32, 0);
+            for i in 4 * i..4 * i + 4 {
+                let [x, y] = [0, 1].map(|operand| g.input(16, operand, i));
+                let [x, y] = [x, y].map(|x| g.sext(x, 32));
+                let product = g.mul(x, y);
+                sum = g.add(sum, product);
+            }
+            product(g, sum, 2296 - i64::from(i), if wrong == 1 && i == 9 { Q + 2 } else { Q }, 31)
+        };
+        let words: Vec<NodeId> = (0..11).map(|i| residue(&mut g, i)).collect();
+        let [p, d] = [&words[..8], &words[8..]]
+            .map(|words| words[1..].iter().fold(words[0], |sum, &word| g.add(sum, word)));
+        let sum = g.add(p, d);
+        let reduced = product(&mut g, sum, 1, if wrong == 2 { -Q } else { Q }, 15);
+        let difference = if wrong == 3 { g.add(sum, p) } else { g.sub(p, d) };
+        let word = g.sub(difference, reduced);
+        let out = product(&mut g, word, 1, Q, 15);
+        let range = InputRange { lo: -9000, hi: 9000, signed: true };
+        let mut walk = Walk::new(&g, Q as u32, vec![range; 2]);
+        walk.run(&[out], &mut |_, _| true);
+        walk.output(out, 16, true).is_ok_and(|o| o.hi - o.lo < 2 * Q && !o.residue.t.is_empty())
+    }
+
+    #[test]
+    fn a_reduced_double_word_is_a_residue() {
+        assert!(narrowed(0));
+        for wrong in 1..4 {
+            assert!(!narrowed(wrong), "mutant {wrong}");
+        }
+    }
 }
