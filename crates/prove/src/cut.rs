@@ -3,6 +3,7 @@
 
 use crate::bilinear::Sheared;
 use crate::cones::Cones;
+use crate::first::Passed;
 use crate::funs::{FunId, FunOp, bits, centre};
 use crate::joint::Joints;
 use crate::reading::{NoReading, Odd, Reading};
@@ -39,6 +40,8 @@ pub struct Cutter {
     pub(crate) joints: Joints,
     /// Sums of products that are narrower than their terms.
     pub(crate) sheared: Sheared,
+    /// What passed its word.
+    pub(crate) passed: Passed,
     /// Node that is being interpreted.
     pub node: u32,
     /// The certificate so far.
@@ -77,6 +80,7 @@ impl Cutter {
             names: Names::default(),
             joints: Joints::default(),
             sheared: Sheared::default(),
+            passed: Passed::default(),
             node: 0,
             record: Record::default(),
             taken: Default::default(),
@@ -497,6 +501,9 @@ impl Cutter {
         width: u8,
         failure: Option<(Form, Result<Reading, NoReading>)>,
     ) -> u32 {
+        if let Some(first) = self.first_passed(bare) {
+            return first;
+        }
         let node = self.node;
         let (kind, text) = match failure {
             Some((_, Err(NoReading::Opaque(c)))) => return c,
@@ -507,17 +514,9 @@ impl Cutter {
             Some((_, Err(NoReading::Overflow))) | None => {
                 (CauseKind::Unmodelled, "a sum with coefficients beyond 64 bits".to_string())
             }
-            Some((form, Ok(r))) if r.hi - r.lo >= 1i128 << width => (
-                CauseKind::Range { lo: r.lo, hi: r.hi, width, form },
-                format!(
-                    "a sum of {} terms may lie anywhere in [{}, {}], {} values, and need not fit {width} bits ({} values)",
-                    bare.t.len(),
-                    r.lo,
-                    r.hi,
-                    r.hi - r.lo + 1,
-                    1i128 << width
-                ),
-            ),
+            Some((form, Ok(r))) if r.hi - r.lo >= 1i128 << width => {
+                return self.too_wide(bare.t.len(), form, &r, width);
+            }
             Some((_, Ok(r))) => {
                 let inner = match r.odd {
                     Some(Odd::Base(Base::Low(l))) => self.world.lows[l as usize].cause,
@@ -544,6 +543,9 @@ impl Cutter {
     /// Why an output that is a function of a variable is not linear modulo q: where something below it is the
     /// low half of a sum that did not fit, that is the cause.
     pub fn not_linear(&mut self, v: VarId) -> u32 {
+        if let Some(first) = self.first_passed(&Form::atom(self.world.var(v).atom)) {
+            return first;
+        }
         let (mut open, mut seen) = (vec![v], FxHashSet::default());
         while let Some(v) = open.pop() {
             let Source::Cut { form, .. } = &self.world.var(v).source else { continue };

@@ -19,6 +19,7 @@ mod congruent;
 pub mod constant_time;
 mod cut;
 mod exact;
+mod first;
 mod function;
 mod funs;
 mod halves;

@@ -73,6 +73,7 @@ impl Walk<'_> {
         }
         let less = |top: &Form| Form::combine(&form, 1, top, (-1i64).wrapping_shl(from.into()), to);
         let out = less(&self.cut.floor(&shifted, from, to));
+        self.cut.passed(&form, from, &out);
         let beside = self.cut.joined && self.cut.taken.1.is_some();
         if !beside || self.cut.folded_bounds(&out).is_some_and(|(lo, hi)| inside(lo, hi)) {
             return Some(out);
@@ -440,7 +441,7 @@ mod tests {
             let (low, less) = (g.mul(low, t), g.mul(quotient, q));
             g.sub(low, less)
         };
-        let mut residue = |g: &mut Graph, i: u32| {
+        let residue = |g: &mut Graph, i: u32| {
             let mut sum = g.constant(32, 0);
             for i in 4 * i..4 * i + 4 {
                 let [x, y] = [0, 1].map(|operand| g.input(16, operand, i));

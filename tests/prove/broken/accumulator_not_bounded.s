@@ -3,7 +3,7 @@
 # contract: z4591_any.toml
 # expect:
 #   refuted
-#   range (disjoint): a sum of 2 terms may lie anywhere in [-67829, 67831], 135661 values, and need not fit 16 bits (65536 values) at 0x_: `vpmullw xmm1, xmm0, [rip]`; c[0] depends on it
+#   range (disjoint): a sum of 2 terms may lie anywhere in [-67829, 67831] and need not fit 16 bits ([-32768, 32767]) at 0x_: `vpmullw xmm1, xmm0, [rip]`; c[0] depends on it
 #   for a = [32767], b = [32767]: element 0 is -1261, the product's 2074
 
     .intel_syntax noprefix

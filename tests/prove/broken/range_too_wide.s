@@ -4,7 +4,7 @@
 # contract: z17_wide.toml
 # expect:
 #   refuted
-#   range (disjoint): a sum of 2 terms may lie anywhere in [-122776, 122776], 245553 values, and need not fit 16 bits (65536 values) at 0x_: `vpsubw xmm0, xmm0, xmm1`; c[0] depends on it
+#   range (disjoint): a sum of 2 terms may lie anywhere in [-122776, 122776] and need not fit 16 bits ([-32768, 32767]) at 0x_: `vpsubw xmm0, xmm0, xmm1`; c[0] depends on it
 #   for a = [300], b = [300]: element 0 is 1, the product's 2
 
     .intel_syntax noprefix
