@@ -40,7 +40,7 @@ use crate::schedule::{Layout, ScalePlace, Schedule};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
 use pipeline::Pipeline;
 use ringforge_plan::{Plan, Unit, word_bits};
-use ringforge_target::{Products, Target};
+use ringforge_target::{Products, Registers, Target};
 use transpose::Square;
 
 /// Bits of the words that residues below 2^15 take.
@@ -246,11 +246,13 @@ fn settled(
         let why = format!("registers of {target} are the machine's own, of one width");
         return Err(unsupported("the schedule's `lanes`", why, "a schedule without `lanes`"));
     }
-    if schedule.given.contains("wide-sums")
-        && schedule.wide_sums
-        && target.products == Products::Words
+    // These are for machines whose registers are no loops.
+    for (key, value) in
+        [("wide-sums", schedule.wide_sums), ("interleave", schedule.interleave == Some(true))]
     {
-        return Err(Refused::other("wide-sums", "true", "false").into());
+        if value && schedule.given.contains(key) && target.products == Products::Words {
+            return Err(Refused::other(key, "true", "false").into());
+        }
     }
     let target = other.as_ref().unwrap_or(target);
     let with = (choices, target);
@@ -313,6 +315,36 @@ fn accepts(pipeline: &Pipeline, plan: &Plan, schedule: &Schedule) -> Result<(), 
     Err(unsupported("plantard", why, "\"montgomery\" in the schedule"))
 }
 
+/// The program of these procedures, for callers' words of so many bits.
+fn program(
+    plan: &Plan,
+    name: &str,
+    (registers, word_bits): (Registers, u8),
+    procedures: Vec<Procedure>,
+) -> Program {
+    Program {
+        name: name.into(),
+        ring: plan.ring.to_string(),
+        q: plan.ring.q(),
+        word_bits,
+        registers,
+        transform: None,
+        plan: plan.to_string(),
+        schedule: String::new(),
+        in_order: 0,
+        procedures,
+    }
+}
+
+/// Refuses sites in `drop` or `add` that the program does not have.
+fn check_sites(schedule: &Choices, seen: &[String]) -> Result<(), LowerError> {
+    let mut named = schedule.drop().iter().chain(schedule.add());
+    match named.find(|site| !seen.contains(site)) {
+        Some(site) => Err(LowerError::NoSuchSite { site: site.clone() }),
+        None => Ok(()),
+    }
+}
+
 /// One exported procedure in words of 16 bits, modulo the ring's modulus throughout, by the schedule as the
 /// plan's small products ask for it.
 fn whole(
@@ -324,44 +356,14 @@ fn whole(
     let q = plan.ring.q();
     let square = Square { registers: target.registers, bits: SHORT };
     let suited = &suited::transposing(schedule, suited, square)?;
-    let mut lowering = Lowering {
-        plan,
-        schedule: suited,
-        q,
-        n: plan.ring.degree(),
-        operand: (q as i64 - 1) / 2,
-        prefix: String::new(),
-        lanes: square.rows(),
-        square,
-        bounds: Bounds::new(q, suited.values().multiply, suited.values().reduce),
-        builder: Builder::new("mul", Some(Computes::Product), q),
-        procedures: Vec::new(),
-        sites: Vec::new(),
-        seen: Vec::new(),
-        borders: Vec::new(),
-        notes: Vec::new(),
-        rows: Vec::new(),
-    };
+    let builder = Builder::new("mul", Some(Computes::Product), q);
+    let mut lowering = Lowering::new(plan, suited, square, builder);
+    lowering.operand = (q as i64 - 1) / 2;
     run(&mut lowering)?;
-    for site in schedule.drop().iter().chain(schedule.add()) {
-        if !lowering.seen.contains(site) {
-            return Err(LowerError::NoSuchSite { site: site.clone() });
-        }
-    }
+    check_sites(schedule, &lowering.seen)?;
     let mut procedures = lowering.procedures;
     procedures.push(lowering.builder.finish());
-    let program = Program {
-        name: name.into(),
-        ring: plan.ring.to_string(),
-        q,
-        word_bits: SHORT,
-        registers: target.registers,
-        transform: None,
-        plan: plan.to_string(),
-        schedule: String::new(),
-        in_order: 0,
-        procedures,
-    };
+    let program = program(plan, name, (target.registers, SHORT), procedures);
     let (sites, borders, notes) = (lowering.sites, lowering.borders, lowering.notes);
     let (settled, verdicts) = (suited.clone().into(), Vec::new());
     Ok(Lowered { program, sites, borders, notes, settled, verdicts })
@@ -404,7 +406,36 @@ pub(crate) struct Operand {
     pub tail: Option<(BufferId, Index)>,
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
+    /// One that has not begun, of operands that are zeros, modulo what the builder's words are.
+    fn new(
+        plan: &'a Plan,
+        schedule: &'a Choices,
+        square: Square,
+        builder: Builder,
+    ) -> Lowering<'a> {
+        let words = builder.modulus();
+        let values = schedule.values();
+        Lowering {
+            plan,
+            schedule,
+            q: words.q,
+            n: plan.ring.degree(),
+            operand: 0,
+            prefix: String::new(),
+            lanes: square.rows(),
+            square,
+            bounds: Bounds::new(words, values.multiply, values.reduce),
+            builder,
+            procedures: Vec::new(),
+            sites: Vec::new(),
+            seen: Vec::new(),
+            borders: Vec::new(),
+            notes: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
     /// The scale that the unreduced product shall have when the final stage gets it, and what that stage
     /// multiplies by; `made` is the scale that the base products leave.
     fn scales(&self, made: Unit) -> Result<(Unit, u64), LowerError> {

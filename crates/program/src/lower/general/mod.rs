@@ -19,7 +19,7 @@ mod residue;
 mod whole;
 
 use super::blocks::{Packed, Parts};
-use super::{LowerError, Lowered, SHORT, unsupported};
+use super::{LowerError, Lowered, SHORT, check_sites, program, unsupported};
 use crate::bounds::WORD;
 use crate::build::Builder;
 use crate::ir::*;
@@ -258,28 +258,12 @@ pub(crate) fn lower(
             general.quotient(&mut builder, steps, c)?;
         }
     }
-    let general_bits = general.memory;
+    let bits = general.memory;
     let General { mut procedures, sites, seen, borders, notes, settled, verdicts, .. } = general;
     let settled = Settled::new(schedule.clone(), settled);
-    for site in schedule.drop().iter().chain(schedule.add()) {
-        if !seen.contains(site) {
-            return Err(LowerError::NoSuchSite { site: site.clone() });
-        }
-    }
+    check_sites(&schedule, &seen)?;
     procedures.push(builder.finish());
-    let program = Program {
-        name: name.into(),
-        ring: plan.ring.to_string(),
-        q,
-        // Callers' words say what a program's are.
-        word_bits: general_bits,
-        registers: target.registers,
-        transform: None,
-        plan: plan.to_string(),
-        schedule: String::new(),
-        in_order: 0,
-        procedures,
-    };
+    let program = program(plan, name, (target.registers, bits), procedures);
     Ok(Lowered { program, sites, borders, notes, settled, verdicts })
 }
 

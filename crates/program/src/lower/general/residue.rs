@@ -7,7 +7,6 @@ use super::super::transpose::Square;
 use super::super::{LowerError, Lowering, Operand, parts, unsupported};
 use super::digits::Digit;
 use super::{General, Part, finish};
-use crate::bounds::Bounds;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::Modulus;
@@ -119,24 +118,10 @@ impl<'p> General<'p> {
         let prefix = if self.parts.len() > 1 { format!("p{modulus}_") } else { String::new() };
         // A candidate is read alone.
         let choices = transposing(&self.schedule, &choices.unread(), square)?;
-        let mut lowering = Lowering {
-            plan: self.plan,
-            schedule: &choices,
-            q: modulus,
-            n: self.n,
-            operand: 0,
-            prefix: prefix.clone(),
-            lanes: square.rows(),
-            square,
-            bounds: Bounds::new(words, choices.values().multiply, choices.values().reduce),
-            builder: Builder::new(name, None, words),
-            procedures: self.procedures.clone(),
-            sites: Vec::new(),
-            seen: Vec::new(),
-            borders: Vec::new(),
-            notes: Vec::new(),
-            rows: Vec::new(),
-        };
+        let builder = Builder::new(name, None, words);
+        let mut lowering = Lowering::new(self.plan, &choices, square, builder);
+        lowering.prefix.clone_from(&prefix);
+        lowering.procedures.clone_from(&self.procedures);
         // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
         let alone = self.bound.is_none() && self.fold.is_some() && modulus == self.plan.ring.q();
         let scale = match way {

@@ -1,6 +1,7 @@
 //! Base products of leaves of whole registers: every coefficient of a times a stretch of (w·b, b).
 
-use super::base::{Base, Sum, UNROLLED};
+use super::base::{Base, UNROLLED};
+use super::sums::Sum;
 use super::write::{Rounds, factors};
 use crate::build::{Builder, repeat};
 use crate::ir::*;

@@ -13,12 +13,13 @@ mod passes;
 mod plan;
 mod ranges;
 mod reorder;
+mod sums;
 mod unsigned;
 mod words;
 mod write;
 
 use super::small::is_direct;
-use super::{LowerError, Lowered, unsupported};
+use super::{LowerError, Lowered, program, unsupported};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
@@ -26,7 +27,6 @@ use crate::settle::products::LONG;
 use crate::settle::transforms::{self, Candidate};
 use crate::settle::{self, Choices, Refused};
 use base::Base;
-pub(crate) use base::room;
 use pass::Pass;
 pub(crate) use pass::Shape;
 use passes::Ending;
@@ -35,6 +35,7 @@ use ranges::{Analysis, Choice, Placed};
 use ringforge_plan::{Levels, Ntt, Plan};
 use ringforge_target::{Products, Target};
 use std::collections::BTreeSet;
+pub(crate) use sums::room;
 pub(crate) use words::Words;
 use write::Style;
 
@@ -311,22 +312,13 @@ impl Lowering<'_> {
         let procedures = self.procedures([&forward, &inverse, &last], ends, &inner, [h, out])?;
         let mut order: Vec<u32> = vec![0; n];
         self.own.iter().enumerate().for_each(|(i, &p)| order[p] = i as u32);
-        let program = Program {
-            name: name.into(),
-            ring: plan.ring.to_string(),
-            q,
-            word_bits: modulus.bits,
-            registers: self.machine.shape.registers,
-            transform: Some(TransformLayout {
-                degree: self.machine.ntt.degree(),
-                weights: self.machine.ntt.weights().to_vec(),
-                order,
-            }),
-            plan: plan.to_string(),
-            schedule: String::new(),
-            in_order: 0,
-            procedures,
-        };
+        let words = (self.machine.shape.registers, modulus.bits);
+        let transform = Some(TransformLayout {
+            degree: self.machine.ntt.degree(),
+            weights: self.machine.ntt.weights().to_vec(),
+            order,
+        });
+        let program = Program { transform, ..program(plan, name, words, procedures) };
         let sites = self.placed.here.iter().cloned().collect();
         let settled = self.schedule.clone().into();
         let (notes, verdicts) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use super::pass::{Group, Pass, Step};
 use super::passes::Ending;
 use super::plan::{Machine, Shuffles};
 use super::write::{Rounds, Style, bases, even, factors, interleave, load, multipliers, store};
-use super::{BaseProducts, LowerError, Lowered, unsupported};
+use super::{BaseProducts, LowerError, Lowered, program, unsupported};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::SHORT;
@@ -192,18 +192,8 @@ pub(super) fn lower(
     builder.stage("products of values", CITE, body);
     let ending = Ending { factor: ntt.left().inverted().value(), freeze: false };
     writer.passes(&mut builder, &inverse, &machine.inverse(ending), (x, c), true);
-    let program = Program {
-        name: name.into(),
-        ring: plan.ring.to_string(),
-        q,
-        word_bits: SHORT,
-        registers,
-        transform: None,
-        plan: plan.to_string(),
-        schedule: String::new(),
-        in_order: 0,
-        procedures: vec![helper, builder.finish()],
-    };
+    let procedures = vec![helper, builder.finish()];
+    let program = program(plan, name, (registers, SHORT), procedures);
     let settled = schedule.clone().into();
     Ok(Lowered::of(program, settled))
 }

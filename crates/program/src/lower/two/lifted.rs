@@ -8,8 +8,9 @@
 //! that of the sum in c_i. Nothing is reduced between: a matrix by Toom–Cook leaves s bits less than it
 //! is given, so that k + s ≤ 16, or k + 3s ≤ 16 where the quotient's matrix and the last one are taken.
 
+use super::super::program;
 use super::linear::{Family, Finish};
-use super::{Lowering, Q, Shape, direct, family, fits, lowered, matrix, parameters};
+use super::{Lowering, Q, Shape, direct, family, fits, matrix, parameters};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::transpose::Square;
@@ -70,7 +71,8 @@ pub fn lower(
         Some(terms) => product.in_steps([c, a, b], &terms),
         None => product.by_quotient([c, a, b], plan),
     });
-    Ok(lowered(plan, (schedule, target), name, procedures))
+    let program = program(plan, name, (target.registers, SHORT), procedures);
+    Ok(Lowered::of(program, schedule.clone().into()))
 }
 
 impl Lowering {

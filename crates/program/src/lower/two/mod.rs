@@ -15,10 +15,11 @@ mod lifted;
 mod linear;
 mod matrix;
 mod rows;
+mod shape;
 mod steps;
 
 use super::transpose::{self, Square};
-use super::{LowerError, Lowered, SHORT, unsupported};
+use super::{LowerError, Lowered, SHORT, program, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::BaseProducts;
@@ -26,11 +27,10 @@ use crate::settle::{Choices, Refused};
 pub use lifted::lower as lower_lifted;
 use linear::{Family, Finish, Map, Place};
 use matrix::Direct;
-use ringforge_plan::{
-    Base, BaseRef, Form, Inside, Plan, Product, ToeplitzMatrix, ToomCook, odd_inverse,
-};
+use ringforge_plan::{Form, Plan, Product, ToeplitzMatrix, odd_inverse};
 use ringforge_ring::zq;
 use ringforge_target::{ALIGNMENT, Products, Target};
+use shape::{Layout, Shape};
 use steps::{Arena, Step};
 
 /// Words are residues modulo this.
@@ -52,7 +52,8 @@ pub fn lower(
     let (mut procedures, row_size) = lowering.helpers();
     let lanes = ProcedureId(procedures.len() as u32 - 1);
     procedures.push(lowering.product(matrix, q, row_size, lanes));
-    Ok(lowered(plan, (schedule, target), name, procedures))
+    let program = program(plan, name, (target.registers, SHORT), procedures);
+    Ok(Lowered::of(program, schedule.clone().into()))
 }
 
 /// Refuses rings and schedules that words modulo 2^16 do not serve.
@@ -77,188 +78,6 @@ fn fits(
         return Err(Refused::other("base", "\"broadcast-dot\"", "\"lanes\"").into());
     }
     Ok(())
-}
-
-/// The program of these procedures.
-fn lowered(
-    plan: &Plan,
-    (schedule, target): (&Choices, &Target),
-    name: &str,
-    procedures: Vec<Procedure>,
-) -> Lowered {
-    let program = Program {
-        name: name.into(),
-        ring: plan.ring.to_string(),
-        q: plan.ring.q(),
-        word_bits: SHORT,
-        registers: target.registers,
-        transform: None,
-        plan: plan.to_string(),
-        schedule: String::new(),
-        in_order: 0,
-        procedures,
-    };
-    let settled = schedule.clone().into();
-    Lowered::of(program, settled)
-}
-
-/// How the products at the bottom are laid out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    /// One in each lane, by interleaving registers.
-    Interleaved,
-    /// One in each lane, by strided stores.
-    Strided,
-    /// Each in words one after another.
-    Rows,
-}
-
-impl Layout {
-    /// That of a schedule, for products of this size at the bottom.
-    fn of((schedule, square): (&Choices, Square), bottom: usize) -> Layout {
-        match schedule.base() {
-            _ if schedule.rows() && bottom.is_multiple_of(square.rows()) => Layout::Rows,
-            BaseProducts::BroadcastDot if square.serves() => Layout::Interleaved,
-            BaseProducts::BroadcastDot | BaseProducts::Lanes => Layout::Strided,
-        }
-    }
-}
-
-/// The levels of a Toeplitz product.
-struct Shape {
-    layout: Layout,
-    /// Along the coefficients.
-    rows: Vec<Step>,
-    /// On whole registers.
-    lanes: Vec<Step>,
-    /// Whether there is a level of Karatsuba behind them that is done with what multiplies.
-    fused: bool,
-    /// Size of the matrix.
-    size: usize,
-    /// Registers as they are transposed.
-    square: Square,
-}
-
-/// One level of the plan.
-enum Level<'a> {
-    Half(&'a BaseRef),
-    Toom(&'a ToomCook),
-}
-
-impl<'a> Level<'a> {
-    fn inner(&self) -> &'a dyn Base {
-        match *self {
-            Level::Half(half) => half.as_ref(),
-            Level::Toom(toom) => toom.inner.as_ref(),
-        }
-    }
-
-    fn step(&self) -> Step {
-        match self {
-            Level::Half(_) => Step::Halves(1),
-            Level::Toom(toom) => Step::Toom((*toom).clone()),
-        }
-    }
-}
-
-/// Levels of Karatsuba that follow each other are one step, two at most: more need more registers
-/// than there are.
-fn steps(levels: &[Level]) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    for level in levels {
-        match (steps.last_mut(), level.step()) {
-            (Some(Step::Halves(count)), Step::Halves(_)) if *count < 2 => *count += 1,
-            (_, step) => steps.push(step),
-        }
-    }
-    steps
-}
-
-/// Operations of a small product, as many slots.
-fn slots(base: &dyn Base) -> u64 {
-    let cost = base.cost();
-    cost.adds + cost.scales + cost.products
-}
-
-impl Shape {
-    /// Those of a method for matrices, of which `n` columns are used.
-    fn of(
-        inner: &dyn Base,
-        n: usize,
-        form: &dyn Fn() -> Form,
-        (schedule, square): (&Choices, Square),
-    ) -> Result<Shape, LowerError> {
-        let lanes = square.rows();
-        let mut levels = Vec::new();
-        let mut at = inner;
-        loop {
-            levels.push(match at.inside() {
-                Inside::Karatsuba(half) => Level::Half(half),
-                Inside::ToomCook(toom) => Level::Toom(toom),
-                _ => break,
-            });
-            at = levels[levels.len() - 1].inner();
-        }
-        if !matches!(at.inside(), Inside::Dots) {
-            return Err(unsupported(
-                at.to_form(),
-                "Toeplitz products modulo 2^k are split by toom-cook and karatsuba",
-                "(toeplitz) at the end",
-            ));
-        }
-        let layout = Layout::of((schedule, square), at.size());
-        // Where to put products in lanes: every level before costs what its maps do, the rest is
-        // done for whole groups of lanes; transposing takes four slots for a register.
-        let mut best: Option<(u64, usize)> = None;
-        let (mut linear, mut products, mut base) = (0, 1u64, inner);
-        for depth in 0..=levels.len() {
-            let groups = products.div_ceil(lanes as u64);
-            let fits = base.size() >= lanes || base.size().is_multiple_of(square.size());
-            let cost = linear / lanes as u64 + groups * (15 * base.size() as u64 + slots(base));
-            if fits && best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, depth));
-            }
-            let Some(level) = levels.get(depth) else { break };
-            if base.size() / level.step().parts() < lanes {
-                break;
-            }
-            let points = level.step().products() as u64;
-            linear += products * (slots(base) - points * slots(level.inner()));
-            products *= points;
-            base = level.inner();
-        }
-        let size = inner.size();
-        let too_small = || {
-            let why =
-                format!("a matrix of size {size} for {n} coefficients cannot be put in lanes");
-            unsupported(
-                form(),
-                why,
-                format!("a size that is a multiple of {lanes}, and n > {lanes}"),
-            )
-        };
-        let depth = match layout {
-            Layout::Rows => levels.len(),
-            _ => best.ok_or_else(too_small)?.1,
-        };
-        if !size.is_multiple_of(lanes) || n <= lanes {
-            return Err(too_small());
-        }
-        let (rows, inner) = levels.split_at(depth);
-        let small = at.size() <= leaf::STRAIGHT && layout == Layout::Interleaved;
-        let fused = small && matches!(inner.last(), Some(Level::Half(_)));
-        let inner = &inner[..inner.len() - usize::from(fused)];
-        let mut rows = steps(rows);
-        if rows.is_empty() {
-            rows.push(Step::Halves(0)); // for the last step, which divides
-        }
-        Ok(Shape { layout, rows, lanes: steps(inner), fused, size, square })
-    }
-
-    /// The bits and units that the divisions leave: the result is so many times too large.
-    fn divisor(&self) -> u64 {
-        self.rows.iter().chain(&self.lanes).map(Step::divisor).product()
-    }
 }
 
 /// What multiplies by `factor` and shifts right to give the canonical residue modulo q of a
