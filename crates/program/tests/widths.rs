@@ -27,6 +27,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("program/src/place.rs", "c <= 8", "the largest product by shifts"),
     ("program/src/schedule.rs", "split_sums", "terms of a sum"),
     ("program/src/schedule.rs", "karatsuba_from", "size of a product"),
+    ("program/src/schedule.rs", "inner_products", "terms of a sum"),
     ("program/src/schedule.rs", "straight", "n of a transform"),
     ("program/src/schedule.rs", "\"unroll\"", "copies in a loop"),
     ("program/src/lower/blocks/mod.rs", "(_, 16) => Style::Pairs", "bits of a word"),
