@@ -66,6 +66,12 @@ fn the_values_of_the_page_are_those_that_are_read() {
         let numbers = values.split(' ').filter(|_| !values.starts_with('`'));
         let range: Vec<i64> = numbers.filter_map(|word| word.parse().ok()).collect();
         match (range.as_slice(), values.starts_with('`')) {
+            (&[least, most], _) if key == "inner-products" => {
+                let list = |values: &[i64]| accepts(&format!("{values:?}"));
+                assert!(list(&[]) && list(&[least]) && list(&[least, 3, most]), "{key}");
+                assert!(!list(&[least - 1]) && !list(&[least, most + 1]), "{key}: {values}");
+                assert!(!list(&[3, 3]) && !list(&[3, least]), "{key}: in ascending order");
+            }
             (&[least, most], _) => {
                 assert!(accepts(&least.to_string()) && accepts(&most.to_string()), "{key}");
                 let refused = |value: i64| !accepts(&value.to_string());

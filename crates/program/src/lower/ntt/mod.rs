@@ -26,7 +26,7 @@ use crate::schedule::BaseProducts;
 use crate::settle::products::LONG;
 use crate::settle::transforms::{self, Candidate};
 use crate::settle::{self, Choices, Refused};
-use base::Base;
+use base::{Base, Kind};
 use pass::Pass;
 pub(crate) use pass::Shape;
 use passes::Ending;
@@ -201,20 +201,24 @@ impl Lowering<'_> {
     fn base<'a>(&'a self, style: &'a Style<'a>, own: &[usize]) -> Base<'a> {
         let mut index_at = vec![0; own.len()];
         own.iter().enumerate().for_each(|(i, &p)| index_at[p] = i);
-        Base {
+        let mut base = Base {
             machine: self.machine,
             words: &self.words,
             style,
             product: self.product,
-            // Strided products are of words.
-            narrow: match self.machine.shuffles {
-                Shuffles::Interleaving => self.schedule.narrow(),
-                Shuffles::Striding => NarrowMethod::Montgomery,
-            },
+            narrow: NarrowMethod::Montgomery,
             room: self.room,
-            fused: !self.schedule.inner_products().is_empty() && self.schedule.fused_dot(),
+            fused: false,
             index_at,
+        };
+        if base.kind() == Kind::Pairs {
+            // Strided products are of words.
+            if self.machine.shuffles == Shuffles::Interleaving {
+                base.narrow = self.schedule.narrow();
+            }
+            base.fused = !self.schedule.inner_products().is_empty() && self.schedule.fused_dot();
         }
+        base
     }
 
     /// Bounds behind passes, and the reductions.
