@@ -53,7 +53,6 @@
  * Schedule:
  *   base = "lanes"
  *   depth = 3
- *   fused-dot = false
  *   inner-products = [2, 3, 4]
  *   lanes = 8
  *   multiply = "montgomery"
