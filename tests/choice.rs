@@ -166,19 +166,19 @@ fn presets_without_a_plan_are_searched() {
 
 /// Where nothing is timed and an emulator counts, candidates are compared by a core's model.
 #[test]
-fn what_cannot_be_timed_is_reckoned() {
+fn what_cannot_be_timed_is_modelled() {
     if common::arm_compilers().is_empty() {
         return;
     }
     let dir = Sandbox::new();
     let args = ["--json", "forge", RING, "--out=p", "--target=neon", "--pairs=20", "--try=3"];
     let package = dir.ringforge_with("", &args).succeeds().json();
-    assert_eq!(package["choices"][0]["compared_by"], "reckoned");
+    assert_eq!(package["choices"][0]["compared_by"], "modelled");
     let trials = trials(&package);
-    let reckoned: Vec<&Value> = trials.iter().filter(|t| t["model_cycles"].is_f64()).collect();
-    assert!(reckoned.len() >= 3 && trials.iter().all(|t| t["cycles"].is_null()), "{trials:?}");
+    let modelled: Vec<&Value> = trials.iter().filter(|t| t["model_cycles"].is_f64()).collect();
+    assert!(modelled.len() >= 3 && trials.iter().all(|t| t["cycles"].is_null()), "{trials:?}");
     let taken = trials.iter().find(|t| t["taken"] == true).expect("one is taken");
-    for other in reckoned.iter().filter(|t| t["reason"].is_null()) {
+    for other in modelled.iter().filter(|t| t["reason"].is_null()) {
         assert!(other["model_cycles"].as_f64() >= taken["model_cycles"].as_f64(), "{other}");
     }
     // Without measurements the order is that of costs, and it is said.

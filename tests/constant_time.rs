@@ -2,8 +2,8 @@
 //! its encoders, as gcc and clang make them, under the contracts of `lib/contracts`; and operations leave nothing secret
 //! on the stack or in registers. Code that is not so, is refused.
 //!
-//! Every day by clang at one level, and what is refused by gcc; left to `RINGFORGE_LONG=1`: gcc at three levels, what takes
-//! longest by clang, and all KEMs by it at -O2.
+//! Every day by clang at one level, and what is refused by gcc; left to `RINGFORGE_LONG=1`: gcc at three levels, but keys of
+//! sntrup761 and NTRU at one each; what takes longest by clang, and all KEMs by it at -O2.
 
 mod common;
 

@@ -130,7 +130,7 @@ fn a_ring_from_two_texts_is_forged_and_proved_for_neon() {
         assert!(dir.read("p/toy.contract.toml").contains("abi = \"aapcs64\""));
         if cfg!(target_arch = "x86_64") {
             assert!(one["timing"].is_null(), "an emulator's time is no processor's");
-            let counts = &one["reckoned"]["counts"];
+            let counts = &one["modelled"]["counts"];
             let [all, full] = ["executed", "full"].map(|key| counts[key].as_u64().unwrap_or(0));
             assert!(full > 0 && all > full, "{one}");
         }
@@ -195,8 +195,8 @@ fn size_is_an_objective_beside_cycles() {
     let package = |size: &str| {
         mentions(&forge(size), &["bytes of code and constants"]);
         let package: serde_json::Value = serde_json::from_str(&dir.read("p/proof.json")).unwrap();
-        let reckoned = &package["targets"][0]["reckoned"];
-        let cycles = reckoned["model_cycles"].as_f64().unwrap_or_else(|| panic!("{package}"));
+        let modelled = &package["targets"][0]["modelled"];
+        let cycles = modelled["model_cycles"].as_f64().unwrap_or_else(|| panic!("{package}"));
         (package["loaded_bytes"].as_u64().unwrap(), cycles)
     };
     let (small, fast) = (package(enough), package("64K"));

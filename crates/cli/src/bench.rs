@@ -14,11 +14,11 @@ use crate::args::Bench;
 use crate::entry;
 use crate::forge;
 use crate::make;
+use crate::modelled;
 use crate::package::Tool;
 use crate::peers::{self, Built};
 use crate::plans;
 use crate::preset::{Job, resolve};
-use crate::reckoned;
 use crate::target::{self, Target};
 use crate::ui::{Failure, Ui};
 
@@ -43,7 +43,7 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     let foreign = |t: &&Target| !t.architecture.is_none_or(|a| a.is_host());
     let targets = target::choose(&args.target)?;
     if targets.iter().any(foreign) {
-        return reckoned::bench(ui, args, &job, &targets);
+        return modelled::bench(ui, args, &job, &targets);
     }
     let compilers = compilers(&args.cc)?;
     let host = Host::detect();

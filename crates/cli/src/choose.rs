@@ -58,7 +58,7 @@ pub enum Basis {
     /// Core cycles, measured.
     Measured,
     /// Cycles by the model of a core, from instructions counted in an emulator.
-    Reckoned,
+    Modelled,
     /// Nothing: they are tried in the order of their modelled costs.
     Cost,
 }
@@ -70,7 +70,7 @@ impl Basis {
         match args.no_bench {
             true => Basis::Cost,
             false if is_timed(target, compiler, host) => Basis::Measured,
-            false if core.is_some() && compiler.runner.is_emulator() => Basis::Reckoned,
+            false if core.is_some() && compiler.runner.is_emulator() => Basis::Modelled,
             false => Basis::Cost,
         }
     }
@@ -79,7 +79,7 @@ impl Basis {
     pub fn text(self) -> &'static str {
         match self {
             Basis::Measured => "compared by measured cycles",
-            Basis::Reckoned => {
+            Basis::Modelled => {
                 "compared by estimated cycles, from instructions counted in an emulator; nothing is timed"
             }
             Basis::Cost => "in the order of modelled costs; nothing is timed or counted",
@@ -375,7 +375,7 @@ fn table(trials: &[&Trial], basis: Basis) -> Table {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.0}"));
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY);
-    let cycles = if basis == Basis::Reckoned { "model cycles" } else { "cycles" };
+    let cycles = if basis == Basis::Modelled { "model cycles" } else { "cycles" };
     table.set_header(["plan", "what it is", "modelled cost", cycles, "outcome"]);
     for trial in trials {
         table.add_row([

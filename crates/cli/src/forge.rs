@@ -17,6 +17,7 @@ use crate::coverage;
 use crate::entry;
 use crate::glue::Glue;
 use crate::make::{self, Made, unwritable};
+use crate::modelled::Modelled;
 use crate::package::{self, File, Forged, Package, PlanText, Tool};
 use crate::peers;
 use crate::picture;
@@ -24,7 +25,6 @@ use crate::placement;
 use crate::preset::wanted;
 use crate::proof::{self, Named};
 use crate::recheck::packed;
-use crate::reckoned::Reckoned;
 use crate::report::{self, Pictures};
 use crate::rival::Rival;
 use crate::schoolbook::{self, Compared};
@@ -198,7 +198,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
                 executed,
                 proof,
                 timing: None,
-                reckoned: check.reckoned(&entry.signature)?,
+                modelled: check.modelled(&entry.signature)?,
             });
         }
     }
@@ -388,12 +388,12 @@ impl Check<'_> {
         Ok(Some(runs.done().clone()))
     }
 
-    /// The instructions of a call, where they are counted, and what a core is reckoned to take.
-    fn reckoned(&self, signature: &Signature) -> Result<Option<Reckoned>, Failure> {
+    /// The instructions of a call, where they are counted, and the cycles that a model of a core says.
+    fn modelled(&self, signature: &Signature) -> Result<Option<Modelled>, Failure> {
         if self.args.no_bench {
             return Ok(None);
         }
-        Reckoned::of(self.compiler, &[self.object], signature)
+        Modelled::of(self.compiler, &[self.object], signature)
     }
 
     /// Times all implementations that run here side by side, with plain schoolbook C for each target, and peers if

@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use crate::choose::Choice;
 use crate::make::Made;
+use crate::modelled::Modelled;
 use crate::picture;
 use crate::proof::Proof;
-use crate::reckoned::Reckoned;
 use crate::schoolbook::Compared;
 use crate::verify::Checked;
 
@@ -205,5 +205,5 @@ pub struct Forged {
     pub timing: Option<Timing>,
     /// Executed instructions and model cycles, where the object ran in an emulator.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reckoned: Option<Reckoned>,
+    pub modelled: Option<Modelled>,
 }

@@ -9,7 +9,7 @@ use ringforge_toolchain::Scratch;
 
 use crate::choose::{self, Chooser};
 use crate::lab::{Lab, Tried};
-use crate::reckoned::Reckoned;
+use crate::modelled::Modelled;
 use crate::target::Target;
 use crate::ui::Failure;
 
@@ -144,12 +144,12 @@ fn try_one(
     let bytes =
         std::fs::read(&object).map_err(|e| Failure::failed(format!("the object is gone: {e}")))?;
     let signature = &made.entry(None)?.signature;
-    let reckoned = Reckoned::of(compiler, &[&object], signature)?;
+    let modelled = Modelled::of(compiler, &[&object], signature)?;
     Ok(Made {
         plan: plan.clone(),
         level,
         bytes: loaded(&bytes)?,
-        cycles: reckoned.map(|reckoned| reckoned.model_cycles),
+        cycles: modelled.map(|modelled| modelled.model_cycles),
     })
 }
 

@@ -73,12 +73,12 @@ pub fn print(ui: &Ui, package: &Package, place: &Path) {
             forged.proof.verdict(),
             format!("{:.1} s", forged.proof.seconds()),
             forged.executed.as_ref().map_or("not here".into(), |e| format!("{} calls", e.products)),
-            match (&forged.timing, &forged.reckoned) {
+            match (&forged.timing, &forged.modelled) {
                 (Some(t), _) => {
                     let noisy = if t.noisy { " (noisy)" } else { "" };
                     format!("{:.0} / {:.0}{noisy}", t.min, t.median)
                 }
-                (None, Some(reckoned)) => format!("not timed; {}", reckoned.text()),
+                (None, Some(modelled)) => format!("not timed; {}", modelled.text()),
                 (None, None) => "not measured".into(),
             },
         ]);

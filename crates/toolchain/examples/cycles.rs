@@ -1,4 +1,4 @@
-//! What a program for Cortex-M4 is reckoned to take between the hints 48 and 49: executed instructions, and cycles of the model.
+//! What a program for Cortex-M4 takes between the hints 48 and 49: executed instructions, and cycles of the model.
 //!
 //! `cargo run --release -p ringforge-toolchain --example cycles -- PROGRAM [ARGUMENT…]`
 

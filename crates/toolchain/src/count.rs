@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_summed_and_reckoned() {
+    fn counts_are_summed_and_modelled() {
         let counts = sum("4e629c20 10\n0e62c020 5\nad000440 3\nd65f03c0 1\n");
         let want = Counts {
             executed: 19,

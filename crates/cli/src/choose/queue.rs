@@ -1,4 +1,4 @@
-//! The candidates of a ring on their way: made, timed side by side or reckoned, proved, the fastest first.
+//! The candidates of a ring: each is made, timed beside the others or modelled, and proved, the fastest first.
 
 mod layouts;
 
@@ -13,7 +13,7 @@ use ringforge_toolchain::timing::{Measured, Settings, Standing, order};
 
 use super::{Basis, Chooser, NOT_TRIED, Trial, untried};
 use crate::lab::{Lab, Tried, timed, unproved};
-use crate::reckoned::Reckoned;
+use crate::modelled::Modelled;
 use crate::target::Target;
 use crate::ui::Failure;
 
@@ -48,7 +48,7 @@ struct Queued {
     /// What it takes, where that was measured.
     measured: Option<Measured>,
     /// Cycles by a core's model, where its instructions were counted.
-    reckoned: Option<f64>,
+    modelled: Option<f64>,
 }
 
 /// Candidates that are alike to the prover.
@@ -176,7 +176,7 @@ impl<'a> Search<'a> {
                         (Standing::NearTie, _) => "nearly a tie",
                         (Standing::Apart, _) => "slower",
                     },
-                    None if other.reckoned.is_some() && other.reckoned == least => "a tie",
+                    None if other.modelled.is_some() && other.modelled == least => "a tie",
                     None => "slower",
                 };
                 self.trials[other.trial].outcome = standing.into();
@@ -193,7 +193,7 @@ impl<'a> Search<'a> {
     fn note(&mut self, one: &Queued) {
         let trial = &mut self.trials[one.trial];
         trial.cycles = one.measured.map(|m| m.cycles);
-        trial.model_cycles = one.reckoned;
+        trial.model_cycles = one.modelled;
     }
 
     /// Whether there is no patience left for a candidate: with a quarter of it gone for those that are like one that stayed
@@ -307,7 +307,7 @@ impl<'a> Search<'a> {
                 Ok((code, program)) => {
                     let file = format!("{i}-{what}-{number}");
                     let tried = self.lab.compile((program, schedule), &file, code)?;
-                    made.push(Queued { trial: i, tried, measured: None, reckoned: None });
+                    made.push(Queued { trial: i, tried, measured: None, modelled: None });
                 }
                 Err(e) => why = why.or(Some(e.message)),
             }
@@ -324,7 +324,7 @@ impl<'a> Search<'a> {
     /// Times what was made side by side with the fastest that waits, and puts all in their order. One that
     /// crashes is left out.
     fn measure(&mut self, made: Vec<Queued>, timed_here: bool) -> Result<(), Failure> {
-        if self.basis == Basis::Reckoned {
+        if self.basis == Basis::Modelled {
             return self.reckon(made);
         }
         let alone = made.len() == 1 && self.queue.is_empty() && self.chooser.wisdom.is_none();
@@ -370,11 +370,11 @@ impl<'a> Search<'a> {
             let bar = self.chooser.ui.spinner(&format!("counting {}", self.trials[one.trial].plan));
             let signature = &one.tried.made.entry(None)?.signature;
             let object = one.tried.object.as_path();
-            let reckoned = Reckoned::of(self.chooser.compiler, &[object], signature);
+            let modelled = Modelled::of(self.chooser.compiler, &[object], signature);
             bar.finish_and_clear();
-            match reckoned {
-                Ok(reckoned) => {
-                    one.reckoned = reckoned.map(|reckoned| reckoned.model_cycles);
+            match modelled {
+                Ok(modelled) => {
+                    one.modelled = modelled.map(|modelled| modelled.model_cycles);
                     self.queue.push(one);
                 }
                 Err(failure) => {
@@ -383,7 +383,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        let cycles = |one: &Queued| one.reckoned.unwrap_or(f64::INFINITY);
+        let cycles = |one: &Queued| one.modelled.unwrap_or(f64::INFINITY);
         self.queue.sort_by(|a, b| cycles(a).total_cmp(&cycles(b)));
         Ok(())
     }

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "2^32 cases for each of ten primitives: two minutes of processor time, optimised"]
+    #[ignore = "by hand: 2^32 cases for each of ten primitives take two minutes of processor time, optimised"]
     fn by_hand_words_of_32_bits() {
         all(8380417, 32);
     }

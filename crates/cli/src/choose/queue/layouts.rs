@@ -42,7 +42,7 @@ impl Search<'_> {
             self.begun.push(trial);
             self.easier.push(trial);
             let tried = self.lab.compile((made, schedule), &format!("{trial}-layout"), code)?;
-            all.push(Queued { trial, tried, measured: None, reckoned: None });
+            all.push(Queued { trial, tried, measured: None, modelled: None });
         }
         match all.is_empty() {
             true => Ok(()),

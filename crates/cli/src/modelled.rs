@@ -1,4 +1,4 @@
-//! Executed instructions of a call, counted in an emulator, and cycles that a core is reckoned to take.
+//! Executed instructions of a call, counted in an emulator, and the cycles that a model of a core says.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::ui::{Failure, Ui};
 
 /// Counts of one call and what they mean. No time was measured.
 #[derive(Clone, Debug, Serialize)]
-pub struct Reckoned {
+pub struct Modelled {
     /// The core.
     pub core: &'static str,
     /// Executed instructions.
@@ -27,7 +27,7 @@ pub struct Reckoned {
     pub model_cycles: f64,
 }
 
-impl Reckoned {
+impl Modelled {
     /// Counts one call of a function, where the compiler's programs run in an emulator and there is a model.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Reckoned {
         compiler: &Compiler,
         objects: &[&Path],
         signature: &Signature,
-    ) -> Result<Option<Reckoned>, Failure> {
+    ) -> Result<Option<Modelled>, Failure> {
         let core = compiler.architecture.and_then(|a| a.core);
         let Some(core) = core.filter(|_| compiler.runner.is_emulator()) else { return Ok(None) };
         let failed =
@@ -48,7 +48,7 @@ impl Reckoned {
         let inputs: Vec<&[i64]> = inputs.iter().map(Vec::as_slice).collect();
         let counts = count(compiler, &callee, &inputs).map_err(|e| failed(&e))?;
         let model_cycles = counts.cycles(&core).round();
-        Ok(Some(Reckoned {
+        Ok(Some(Modelled {
             core: core.name,
             counts,
             multiplier_slots: counts.slots(),
@@ -58,7 +58,7 @@ impl Reckoned {
 
     /// In a few words.
     pub fn text(&self) -> String {
-        let Reckoned { core, counts, multiplier_slots, model_cycles } = self;
+        let Modelled { core, counts, multiplier_slots, model_cycles } = self;
         if counts.in_order.is_some() {
             return format!("{model_cycles} model cycles ({core}); {} executed", counts.executed);
         }
@@ -75,7 +75,7 @@ struct Row {
     name: String,
     compiled: String,
     #[serde(flatten)]
-    reckoned: Reckoned,
+    modelled: Modelled,
 }
 
 /// `ringforge bench` where programs run in an emulator: instructions are counted and nothing is timed.
@@ -111,11 +111,11 @@ pub fn bench(ui: &Ui, args: &Bench, job: &Job, targets: &[&'static Target]) -> R
                 .map_err(|e| Failure::failed(e.to_string()))?;
             let last = made.entries.len().saturating_sub(1);
             for entry in made.entries.iter().skip(if args.entries { 0 } else { last }) {
-                let reckoned = Reckoned::of(compiler, &[&object], &entry.signature)?;
-                rows.extend(reckoned.map(|reckoned| Row {
+                let modelled = Modelled::of(compiler, &[&object], &entry.signature)?;
+                rows.extend(modelled.map(|modelled| Row {
                     name: entry.signature.symbol.clone(),
                     compiled: format!("{} {opt}", crate::bench::short(compiler)),
-                    reckoned,
+                    modelled,
                 }));
             }
             bar.finish_and_clear();
@@ -127,9 +127,9 @@ pub fn bench(ui: &Ui, args: &Bench, job: &Job, targets: &[&'static Target]) -> R
         ));
     }
     ui.json(&serde_json::json!({
-        "ring": job.plan.ring.to_string(), "tool": Tool::THIS, "reckoned": rows,
+        "ring": job.plan.ring.to_string(), "tool": Tool::THIS, "modelled": rows,
     }))?;
-    let core = rows[0].reckoned.core;
+    let core = rows[0].modelled.core;
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY).set_header([
         "function",
@@ -141,7 +141,7 @@ pub fn bench(ui: &Ui, args: &Bench, job: &Job, targets: &[&'static Target]) -> R
         &format!("model cycles ({core})"),
     ]);
     for row in &rows {
-        let Reckoned { counts, multiplier_slots, model_cycles, .. } = &row.reckoned;
+        let Modelled { counts, multiplier_slots, model_cycles, .. } = &row.modelled;
         table.add_row([
             row.name.clone(),
             row.compiled.clone(),
