@@ -8,7 +8,7 @@
 mod common;
 
 use common::{arm_compilers, in_parallel, run};
-use ringforge_target::AARCH64;
+use ringforge_targets::AARCH64;
 use ringforge_toolchain::count::Counter;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use ringforge_interpret::range::ranges;
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use std::path::Path;
 
 const RING: &str = "Z12289[x]/(x^128 + 1)";

@@ -2,7 +2,7 @@
 
 use super::figures::{list, markdown, number, text};
 use ringforge_interpret::draw::{self, Point};
-use ringforge_target::{AVX2, Processor, nearest};
+use ringforge_targets::{AVX2, Processor, nearest};
 use serde_json::Value;
 
 /// A program that was simulated.

@@ -482,7 +482,7 @@ pub struct Search {
     #[arg(long, value_enum, default_value = "coefficient")]
     pub granularity: SearchGranularity,
     /// Number of words in a register
-    #[arg(long, default_value_t = ringforge_target::AVX2.registers.lanes(16), value_name = "N")]
+    #[arg(long, default_value_t = ringforge_targets::AVX2.registers.lanes(16), value_name = "N")]
     pub lanes: usize,
     /// What to minimise
     #[arg(long, value_enum, default_value = "reductions")]

@@ -1,6 +1,6 @@
 //! `ringforge check`: objects executed and compared with the oracle.
 
-use ringforge_target::Architecture;
+use ringforge_targets::Architecture;
 
 use crate::args::Check;
 use crate::preset::read;

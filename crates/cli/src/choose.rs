@@ -15,11 +15,11 @@ use serde::Serialize;
 use queue::{NO_PROGRAM, Search, others};
 
 use crate::args::Forge;
-use crate::lab::{Lab, Tried};
 use crate::make;
 use crate::package::Tool;
 use crate::preset::{Wanted, for_operands, no_plan};
 use crate::target::{Target, is_timed};
+use crate::trial::{Builder, Tried};
 use crate::ui::{Failure, Ui};
 
 /// A transform of x^n + 1 is forged with all its entry points, unless the cheapest plan promises to be
@@ -174,7 +174,7 @@ impl Chooser<'_> {
     pub fn choose(&self, target: &'static Target) -> Result<Choice, Failure> {
         let scratch =
             Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
-        let lab = Lab {
+        let builder = Builder {
             ui: self.ui,
             compiler: self.compiler,
             opt: &self.args.make.opt,
@@ -184,10 +184,12 @@ impl Chooser<'_> {
         let mut stale = None;
         if let Some((path, wisdom)) = self.wisdom.as_ref().filter(|_| !self.args.fresh) {
             match wisdom.find(path, &self.key(target), Tool::THIS.version) {
-                Ok(Known::Plan(plan, entry)) => match self.recall(&lab, target, &plan, &entry)? {
-                    Ok(choice) => return Ok(choice),
-                    Err(why) => stale = Some(why),
-                },
+                Ok(Known::Plan(plan, entry)) => {
+                    match self.recall(&builder, target, &plan, &entry)? {
+                        Ok(choice) => return Ok(choice),
+                        Err(why) => stale = Some(why),
+                    }
+                }
                 Ok(Known::Stale(why)) => stale = Some(why),
                 Ok(Known::Nothing) => {}
                 Err(error) => unwise(self.ui, &error),
@@ -200,7 +202,7 @@ impl Chooser<'_> {
         let mut all = all(self.wanted, target)?;
         let whole = transforms(&mut all);
         let basis = Basis::of(self.args, target, self.compiler, self.host);
-        let (trials, taken) = Search::new(self, &lab, target, (all, whole), basis).run()?;
+        let (trials, taken) = Search::new(self, &builder, target, (all, whole), basis).run()?;
         if taken.is_none() && trials.iter().all(|trial| trial.outcome == NO_PROGRAM) {
             return Err(Failure::input(no_program(target, &trials)));
         }
@@ -256,7 +258,7 @@ impl Chooser<'_> {
             return Ok((vec![make::schedule(Some(path), target, &plan.name)?], Vec::new()));
         }
         let own = target.schedule();
-        let mut easier = Lab::schedules(target, plan)?;
+        let mut easier = Builder::schedules(target, plan)?;
         let mut timed = vec![easier.remove(0)];
         if timed[0] != own {
             timed.push(own);
@@ -268,7 +270,7 @@ impl Chooser<'_> {
     /// An earlier answer, if its plan still makes the code that was measured; else what changed.
     fn recall(
         &self,
-        lab: &Lab,
+        builder: &Builder,
         target: &'static Target,
         plan: &Plan,
         entry: &Entry,
@@ -281,8 +283,8 @@ impl Chooser<'_> {
         let (timed, easier) = self.schedules(target, &plan)?;
         let elsewhere = others(&timed[0]);
         for schedule in timed.into_iter().chain(easier).chain(elsewhere) {
-            let made = lab.program(target, &schedule, plan.clone());
-            let code = made.and_then(|made| Lab::code(&made));
+            let made = builder.program(target, &schedule, plan.clone());
+            let code = made.and_then(|made| Builder::code(&made));
             if code.is_ok_and(|(_, digest)| digest == entry.code) {
                 same = Some(schedule);
                 break;

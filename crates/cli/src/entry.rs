@@ -5,7 +5,7 @@ use ringforge_interpret::range::{Ranges, ranges};
 use ringforge_plan::Operand;
 use ringforge_program::ir::{Computes, Procedure, Program, Role, TransformLayout};
 use ringforge_ring::Ring;
-use ringforge_target::Architecture;
+use ringforge_targets::Architecture;
 use ringforge_toolchain as toolchain;
 use ringforge_toolchain::{Argument, Element, Signature};
 
@@ -63,7 +63,7 @@ pub fn entries(
 /// The calling convention of an architecture's objects; of the host's where there is none.
 pub fn abi(architecture: Option<&'static Architecture>) -> &'static str {
     // Of other hosts' objects nothing is proved.
-    architecture.or_else(Architecture::host).unwrap_or(&ringforge_target::X86_64).abi
+    architecture.or_else(Architecture::host).unwrap_or(&ringforge_targets::X86_64).abi
 }
 
 fn signature(

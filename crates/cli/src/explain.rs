@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_interpret::count::{Costs, Counts};
 use ringforge_interpret::range::{Interval, Ranges};
 use ringforge_interpret::simulate::{Simulated, simulate};
-use ringforge_target::Processor;
+use ringforge_targets::Processor;
 
 use crate::args::{Explain, View};
 use crate::entry::Entry;

@@ -14,8 +14,8 @@ use ringforge_toolchain::{Compiler, Host, OutputDir, Scratch, Signature};
 use crate::args::Forge;
 use crate::choose::{self, Chooser};
 use crate::coverage;
+use crate::dispatch::Dispatcher;
 use crate::entry;
-use crate::glue::Glue;
 use crate::make::{self, Made, unwritable};
 use crate::modelled::Modelled;
 use crate::package::{self, File, Forged, Package, PlanText, Tool};
@@ -106,11 +106,11 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         bar.finish_and_clear();
         made.push(one);
     }
-    let glue = Glue { name: &name, ring, made: &made, command: &command };
+    let dispatcher = Dispatcher { name: &name, ring, made: &made, command: &command };
     let scratch =
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let bar = ui.spinner("compiling");
-    let built = build(&out, scratch.path(), &glue, &compiler, opt)?;
+    let built = build(&out, scratch.path(), &dispatcher, &compiler, opt)?;
     bar.finish_and_clear();
 
     let object_name = format!("{name}.o");
@@ -132,8 +132,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
                 widen::by_proof(entry, &name, ring, layout, &object);
             }
         }
-        let glue = Glue { name: &name, ring, made: &made, command: &command };
-        out.write(&format!("{name}.h"), glue.header()).map_err(unwritable)?;
+        let dispatcher = Dispatcher { name: &name, ring, made: &made, command: &command };
+        out.write(&format!("{name}.h"), dispatcher.header()).map_err(unwritable)?;
         bar.finish_and_clear();
     }
     let check = Check { ui, args, opt, compiler: &compiler, host: &host, object: &built.object };
@@ -322,22 +322,23 @@ pub struct Built {
 fn build(
     out: &OutputDir,
     scratch: &Path,
-    glue: &Glue,
+    dispatcher: &Dispatcher,
     compiler: &Compiler,
     opt: &str,
 ) -> Result<Built, Failure> {
     let flags = make::flags(opt);
     let mut objects = Vec::new();
     let mut commands = Vec::new();
-    for one in glue.made {
-        let text = make::source(one, glue.command)?;
-        let file = format!("{}_{}", glue.name, one.target.name);
+    for one in dispatcher.made {
+        let text = make::source(one, dispatcher.command)?;
+        let file = format!("{}_{}", dispatcher.name, one.target.name);
         let (object, command) = make::compile(out, scratch, &file, &text, compiler, &flags)?;
         objects.push(object);
         commands.push(command);
     }
-    out.write(&format!("{}.h", glue.name), glue.header()).map_err(unwritable)?;
-    let (object, _) = make::compile(out, scratch, glue.name, &glue.dispatch(), compiler, &flags)?;
+    out.write(&format!("{}.h", dispatcher.name), dispatcher.header()).map_err(unwritable)?;
+    let (object, _) =
+        make::compile(out, scratch, dispatcher.name, &dispatcher.dispatch(), compiler, &flags)?;
     objects.push(object);
     let whole = scratch.join("whole.o");
     let mut args: Vec<std::ffi::OsString> =

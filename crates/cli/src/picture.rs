@@ -3,7 +3,7 @@
 use ringforge_interpret::draw;
 use ringforge_interpret::simulate::by_stage;
 use ringforge_plan::Plan;
-use ringforge_target::Processor;
+use ringforge_targets::Processor;
 
 use crate::entry::Entry;
 use crate::make::Made;

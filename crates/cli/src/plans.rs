@@ -7,7 +7,7 @@ mod table;
 use std::time::Duration;
 
 use ringforge_plan::Plan;
-use ringforge_target::nearest;
+use ringforge_targets::nearest;
 use ringforge_toolchain::timing::{Candidate, Settings, Timing};
 use ringforge_toolchain::{Compiler, Host, Scratch, replace_file};
 
@@ -15,11 +15,11 @@ use crate::args::Bench;
 use crate::bench;
 use crate::choose;
 use crate::explain::simulation;
-use crate::lab::{Lab, Tried, timed, unproved};
 use crate::package::Tool;
 use crate::peers::{self, Built};
 use crate::preset::{Wanted, listed_plan, wanted};
 use crate::target::{self, Target};
+use crate::trial::{Builder, Tried, timed, unproved};
 use crate::ui::{Failure, Ui};
 
 use ringforge_interpret::draw::Undrawn;
@@ -99,7 +99,7 @@ fn measured(ui: &Ui, args: &Bench, wanted: &Wanted) -> Result<Plans, Failure> {
     let host = Host::detect();
     let scratch =
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
-    let lab = Lab { ui, compiler, opt: "-O3", ring: &wanted.ring, scratch };
+    let builder = Builder { ui, compiler, opt: "-O3", ring: &wanted.ring, scratch };
     let targets: Vec<&'static Target> =
         target::choose(&args.target)?.into_iter().filter(|t| t.runs_on(&host)).collect();
     let mut lines = Vec::new();
@@ -107,9 +107,9 @@ fn measured(ui: &Ui, args: &Bench, wanted: &Wanted) -> Result<Plans, Failure> {
     let limit = Duration::from_secs(args.patience.into());
     for plan in &plans {
         for target in &targets {
-            let (line, tried) = one(&lab, target, plan, limit, &host.model)?;
+            let (line, tried) = one(&builder, target, plan, limit, &host.model)?;
             if let Some(tried) = tried {
-                candidates.push(lab.candidate(lines.len().to_string(), &tried)?);
+                candidates.push(builder.candidate(lines.len().to_string(), &tried)?);
             }
             lines.push(line);
         }
@@ -191,7 +191,7 @@ fn peer_line(peer: &Built, timing: Timing) -> PeerLine {
 
 /// Makes and proves one plan for one target, and simulates it on the processor that is nearest to `model`.
 fn one(
-    lab: &Lab,
+    builder: &Builder,
     target: &'static Target,
     plan: &Plan,
     limit: Duration,
@@ -203,7 +203,7 @@ fn one(
         cite: plan.cite.clone(),
         operands: format!("{a} × {b}"),
         target: target.name.into(),
-        compiled: format!("{} {}", bench::short(lab.compiler), lab.opt),
+        compiled: format!("{} {}", bench::short(builder.compiler), builder.opt),
         schedule: None,
         moduli: moduli(plan),
         transform: shape(plan.root.as_ref()),
@@ -226,9 +226,9 @@ fn one(
         of_peer: None,
     };
     let mut best = None;
-    for (i, schedule) in Lab::schedules(target, plan)?.into_iter().enumerate() {
-        let made = lab.program(target, &schedule, plan.clone());
-        let (code, made) = match made.and_then(|made| Ok((Lab::code(&made)?, made))) {
+    for (i, schedule) in Builder::schedules(target, plan)?.into_iter().enumerate() {
+        let made = builder.program(target, &schedule, plan.clone());
+        let (code, made) = match made.and_then(|made| Ok((Builder::code(&made)?, made))) {
             Ok(both) => both,
             Err(e) if i == 0 => {
                 let why = e.message.split_once("`: ").map(|(_, why)| why.to_owned());
@@ -243,9 +243,12 @@ fn one(
             None => None,
         };
         line.notes.clone_from(&made.notes);
-        let tried =
-            lab.compile((made, schedule), &format!("{}-{}-{i}", plan.name, target.name), code)?;
-        let (verdict, reason, seconds, proof) = match lab.prove(&tried, limit) {
+        let tried = builder.compile(
+            (made, schedule),
+            &format!("{}-{}-{i}", plan.name, target.name),
+            code,
+        )?;
+        let (verdict, reason, seconds, proof) = match builder.prove(&tried, limit) {
             Ok(proof) if proof.report.is_proved() => {
                 (proof.verdict(), String::new(), proof.seconds(), proof.report.counts)
             }

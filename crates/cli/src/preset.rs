@@ -2,7 +2,7 @@
 
 use ringforge_plan::{CatalogError, NoPlan, Operand, Plan, PlanError, RingFile};
 use ringforge_ring::{ParseError, Ring};
-use ringforge_target::Target;
+use ringforge_targets::Target;
 
 use crate::args::Subject;
 use crate::ui::{self, Excerpt, Failure};

@@ -331,7 +331,7 @@ pub fn facts(proof: &Proof) -> Vec<(String, String)> {
         "enumerated",
         format!(
             "{} functions of one variable, {} pairs of function and interval",
-            c.functions, c.cones
+            c.functions, c.enumerated
         ),
     );
     fact("equations", format!("{} compared with the ring product", c.equations));

@@ -3,7 +3,7 @@
 use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_prove::Verdict;
 use ringforge_prove::contract::Contract;
-use ringforge_target::Architecture;
+use ringforge_targets::Architecture;
 use serde::Serialize;
 use std::path::Path;
 

@@ -8,9 +8,9 @@ use ringforge_plan::{Candidate, Plan};
 use ringforge_toolchain::Scratch;
 
 use crate::choose::{self, Chooser};
-use crate::lab::{Lab, Tried};
 use crate::modelled::Modelled;
 use crate::target::Target;
+use crate::trial::{Builder, Tried};
 use crate::ui::Failure;
 
 /// Bytes of code and constants that an object may have.
@@ -135,12 +135,12 @@ fn try_one(
     let scratch =
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let Chooser { ui, compiler, wanted, .. } = *chooser;
-    let lab = Lab { ui, compiler, opt: level, ring: &wanted.ring, scratch };
+    let builder = Builder { ui, compiler, opt: level, ring: &wanted.ring, scratch };
     let path = chooser.args.make.schedule.as_deref();
     let schedule = crate::make::schedule(path, target, &plan.name)?;
-    let made = lab.program(target, &schedule, plan.clone())?;
-    let code = Lab::code(&made)?;
-    let Tried { made, object, .. } = lab.compile((made, schedule), "sized", code)?;
+    let made = builder.program(target, &schedule, plan.clone())?;
+    let code = Builder::code(&made)?;
+    let Tried { made, object, .. } = builder.compile((made, schedule), "sized", code)?;
     let bytes =
         std::fs::read(&object).map_err(|e| Failure::failed(format!("the object is gone: {e}")))?;
     let signature = &made.entry(None)?.signature;

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use ringforge_emit::Preamble;
 use ringforge_program::ir::Program;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{Architecture, Target as Machine};
+use ringforge_targets::{Architecture, Target as Machine};
 use ringforge_toolchain::{Compiler, Host, Runner};
 
 use crate::ui::{self, Failure};
@@ -30,37 +30,37 @@ impl Deref for Target {
 /// All targets, the fastest first.
 pub const TARGETS: &[Target] = &[
     Target {
-        machine: &ringforge_target::AVX512,
+        machine: &ringforge_targets::AVX512,
         emit: |program, preamble| {
             ringforge_emit::avx512::avx512(program, preamble).map_err(|e| e.to_string())
         },
     },
     Target {
-        machine: &ringforge_target::AVX2,
+        machine: &ringforge_targets::AVX2,
         emit: |program, preamble| {
             ringforge_emit::avx2::avx2(program, preamble).map_err(|e| e.to_string())
         },
     },
     Target {
-        machine: &ringforge_target::SSE41,
+        machine: &ringforge_targets::SSE41,
         emit: |program, preamble| {
             ringforge_emit::sse41::sse41(program, preamble).map_err(|e| e.to_string())
         },
     },
     Target {
-        machine: &ringforge_target::NEON,
+        machine: &ringforge_targets::NEON,
         emit: |program, preamble| {
             ringforge_emit::neon::neon(program, preamble).map_err(|e| e.to_string())
         },
     },
     Target {
-        machine: &ringforge_target::M4,
+        machine: &ringforge_targets::M4,
         emit: |program, preamble| {
             ringforge_emit::m4::m4(program, preamble).map_err(|e| e.to_string())
         },
     },
     Target {
-        machine: &ringforge_target::C,
+        machine: &ringforge_targets::C,
         emit: |program, preamble| {
             ringforge_emit::c::c(program, preamble).map_err(|e| e.to_string())
         },

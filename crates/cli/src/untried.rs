@@ -2,8 +2,8 @@
 
 use ringforge_plan::Plan;
 
-use crate::lab::Lab;
 use crate::target::Target;
+use crate::trial::Builder;
 use crate::ui::Failure;
 
 /// What to do about a plan that is not proved with its own schedule; nothing where a search would try no other.
@@ -11,7 +11,7 @@ use crate::ui::Failure;
 /// # Errors
 /// A saved schedule is malformed: a fault of ringforge.
 pub fn hint(target: &Target, plan: &Plan) -> Result<Option<String>, Failure> {
-    let [used, others @ ..] = &Lab::schedules(target, plan)?[..] else {
+    let [used, others @ ..] = &Builder::schedules(target, plan)?[..] else {
         return Ok(None);
     };
     let other = others.iter().map(|other| other.reduce).find(|reduce| *reduce != used.reduce);

@@ -6,7 +6,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::{Op, Program, Stmt};
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::{BaseProducts, Schedule};
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 
 fn slots(body: &[Stmt], program: &Program, depth: usize, print: bool) -> u64 {
     body.iter()

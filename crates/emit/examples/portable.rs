@@ -6,7 +6,7 @@ use ringforge_interpret::{count, formula, range, run};
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -21,7 +21,7 @@ pub const SUFFIX: &str = "avx2";
 pub fn avx2(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
     let set = Set {
-        target: &ringforge_target::AVX2,
+        target: &ringforge_targets::AVX2,
         what: "multiplication with AVX2",
         width: Width::Avx,
         attribute: if has_fused_dots(&program) { "avx2,avxvnni" } else { "avx2" },

@@ -17,7 +17,7 @@ pub const SUFFIX: &str = "avx512";
 /// that no instruction does.
 pub fn avx512(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let set = Set {
-        target: &ringforge_target::AVX512,
+        target: &ringforge_targets::AVX512,
         what: "multiplication with AVX-512",
         width: Width::Avx512,
         attribute: "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni",

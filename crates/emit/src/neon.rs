@@ -28,7 +28,7 @@ pub const SUFFIX: &str = "neon";
 /// that is neither an instruction nor spelled out in some.
 pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
-    check(&program, &ringforge_target::NEON, lacking)?;
+    check(&program, &ringforge_targets::NEON, lacking)?;
     let machine = Machine {
         suffix: SUFFIX,
         what: "multiplication with Neon",

@@ -4,7 +4,7 @@
 use crate::Preamble;
 use crate::interface::{called_entries, comment};
 use ringforge_program::ir::*;
-use ringforge_target::Target;
+use ringforge_targets::Target;
 use std::fmt::Write;
 
 /// One instruction set.

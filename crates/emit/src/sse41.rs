@@ -21,7 +21,7 @@ pub const SUFFIX: &str = "sse41";
 /// that no instruction does.
 pub fn sse41(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let set = Set {
-        target: &ringforge_target::SSE41,
+        target: &ringforge_targets::SSE41,
         what: "multiplication with SSE4.1",
         width: Width::Sse,
         attribute: "sse4.1",

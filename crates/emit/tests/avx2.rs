@@ -5,7 +5,7 @@ use ringforge_emit::{Preamble, avx2};
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 
 const PLAN: &str = r#"
     (plan small

@@ -7,7 +7,7 @@ use ringforge_program::ir::Program;
 use ringforge_program::lower::{LowerError, lower, verdicts};
 use ringforge_program::schedule::Schedule;
 use ringforge_program::settle::{KEYS, Verdict};
-use ringforge_target::{AVX2, C, TARGETS, Target};
+use ringforge_targets::{AVX2, C, TARGETS, Target};
 use ringforge_testing::in_parallel;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

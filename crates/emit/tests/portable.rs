@@ -6,7 +6,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::*;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, C};
+use ringforge_targets::{AVX2, C};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;

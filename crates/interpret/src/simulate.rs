@@ -20,7 +20,7 @@ use crate::walk::Fault;
 use cache::Cache;
 use pipeline::{Pipeline, Source, Stored, Used};
 use ringforge_program::ir::*;
-use ringforge_target::{Kind, Processor, Target};
+use ringforge_targets::{Kind, Processor, Target};
 use spell::{Spelled, Step, spell};
 use std::collections::HashMap;
 

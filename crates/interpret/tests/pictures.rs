@@ -78,7 +78,7 @@ fn butterflies_show_every_input_output_and_operation() {
 #[test]
 fn ports_by_stage_add_up_to_the_simulation() {
     let program = program(Mutation::default());
-    let target = &ringforge_target::AVX2;
+    let target = &ringforge_targets::AVX2;
     let processor = target.simulated[0];
     let (whole, stages) = by_stage(&program, target, processor).unwrap();
     assert_eq!(simulate(&program, target, processor).unwrap(), whole);

@@ -5,7 +5,7 @@
 use ringforge_interpret::run;
 use ringforge_program::ir::*;
 use ringforge_program::method::*;
-use ringforge_target::Registers;
+use ringforge_targets::Registers;
 
 const MODULI: [u64; 5] = [3329, 4591, 7681, 10753, 12289];
 

@@ -6,7 +6,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::*;
 use ringforge_program::lower::{Lowered, lower};
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 
 fn plan() -> Plan {
     Plan::parse(include_str!("../../../plans/sntrup761.plan")).unwrap()

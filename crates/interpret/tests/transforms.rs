@@ -6,7 +6,7 @@ use ringforge_program::ir::{Program, Role};
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::Ring;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use std::fmt::Write;
 use std::process::Command;
 use std::time::Instant;

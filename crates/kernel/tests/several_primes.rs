@@ -122,7 +122,7 @@ fn equations_of_digits() {
     refuses(at, 1, &[more(line, 3)], at, left);
 }
 
-/// Rule *Chinese remainder theorem*: the towers are the integers.
+/// Rule *Chinese remainder theorem*: the mixed-radix forms are the integers.
 #[test]
 fn integers() {
     let lines = good();

@@ -8,7 +8,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::Program;
 use ringforge_program::{lower::lower, schedule::Schedule};
 use ringforge_prove::{Contract, Options};
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use ringforge_toolchain::Compiler;
 use std::sync::Arc;
 

@@ -360,7 +360,7 @@ mod tests {
             ring: "Z4591[x]/(x^32 + 1)".into(),
             q: 4591,
             word_bits: 16,
-            registers: ringforge_target::AVX2.registers,
+            registers: ringforge_targets::AVX2.registers,
             transform: None,
             plan: String::new(),
             schedule: String::new(),

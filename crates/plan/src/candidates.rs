@@ -19,7 +19,7 @@ use crate::shapes::{Shape, Shapes};
 use crate::structure::Structure;
 use crate::toeplitz_pair::ToeplitzPair;
 use ringforge_ring::{Ring, zq};
-use ringforge_target::Target;
+use ringforge_targets::Target;
 
 /// Degrees that plans are made for.
 pub const DEGREES: std::ops::RangeInclusive<usize> = 16..=2048;
@@ -56,7 +56,7 @@ impl Candidate {
 ///
 /// ```
 /// use ringforge_plan::{Operand, candidates};
-/// use ringforge_target::AVX2;
+/// use ringforge_targets::AVX2;
 /// let ring = "Z2048[x]/(x^677 - 1)".parse().unwrap();
 /// let found = candidates(&ring, [Operand::Big, Operand::Small], "mine", &AVX2).unwrap();
 /// assert!(found.windows(2).all(|pair| pair[0].cost <= pair[1].cost));

@@ -4,7 +4,7 @@ use super::*;
 use crate::lift::Lift;
 use crate::testing::Random;
 use crate::{ChangeModulus, ProductRef, Substitute};
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 
 /// Multiplies with the `most` cheapest candidates: random operands and both ends of the ranges.
 fn check(ring: &str, operands: [Operand; 2], most: usize) -> Vec<Candidate> {

@@ -4,7 +4,7 @@ use crate::error::{PlanError, Refusal};
 use crate::operand::Operand;
 use crate::plan::Plan;
 use ringforge_ring::Ring;
-use ringforge_target::Target;
+use ringforge_targets::Target;
 use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
@@ -13,7 +13,7 @@ include!(concat!(env!("OUT_DIR"), "/catalog.rs"));
 ///
 /// ```
 /// use ringforge_plan::{Operand, RingFile};
-/// use ringforge_target::AVX2;
+/// use ringforge_targets::AVX2;
 /// let file = RingFile::find("sntrup761").unwrap();
 /// assert_eq!(file.ring.to_string(), "Z4591[x]/(x^761 - x - 1)");
 /// assert_eq!(file.operands, [Operand::Big; 2]);

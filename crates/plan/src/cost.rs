@@ -15,7 +15,7 @@ use crate::smooth::longest_phase;
 use crate::structure::{Inside, Structure};
 use crate::substitute::Substitute;
 use crate::toeplitz_pair::ToeplitzPair;
-use ringforge_target::{Costs, Target, WordCosts};
+use ringforge_targets::{Costs, Target, WordCosts};
 
 /// How wide the words are that arithmetic modulo m takes, and what operations on them take.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl Plan {
     ///
     /// ```
     /// use ringforge_plan::Plan;
-    /// use ringforge_target::AVX2;
+    /// use ringforge_targets::AVX2;
     /// let [one, two] = ["sntrup761", "sntrup761-two-prime"].map(|name| Plan::find(name).unwrap());
     /// assert!(one.slots(&AVX2) < two.slots(&AVX2));
     /// ```
@@ -290,7 +290,7 @@ impl Level<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_target::AVX2;
+    use ringforge_targets::AVX2;
 
     fn plan(ring: &str, tree: &str) -> Plan {
         Plan::parse(&format!("(plan p (ring \"{ring}\") {tree})")).unwrap_or_else(|e| panic!("{e}"))

@@ -15,7 +15,7 @@ use crate::sexpr::Form;
 use crate::structure::Structure;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
-use ringforge_target::{Products, Target};
+use ringforge_targets::{Products, Target};
 use std::sync::Arc;
 
 /// Registry entry.

@@ -6,7 +6,7 @@ use crate::primes::Width;
 use crate::sexpr::Form;
 use crate::smooth::Smooth;
 use ringforge_ring::zq;
-use ringforge_target::Target;
+use ringforge_targets::Target;
 use std::collections::HashMap;
 
 /// Bits of the words that block widths are chosen for.

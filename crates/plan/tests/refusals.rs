@@ -1,7 +1,7 @@
 //! Plans that are refused: where, why, and what would work instead.
 
 use ringforge_plan::{CatalogError, Operand, Plan, PlanError, RingFile};
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 
 const MAIN: &str = "(substitute 16 (good-thomas 10 9 (good-thomas 5 2 (rader 5) (butterfly)) \
                     (cooley-tukey 3 3 (rader 3) (rader 3))) (weighted-convolution (toeplitz)))";

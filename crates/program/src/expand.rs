@@ -11,7 +11,7 @@ mod writer;
 
 use crate::ir::*;
 use crate::method::*;
-use ringforge_target::TABLE_ALIGNMENT;
+use ringforge_targets::TABLE_ALIGNMENT;
 use std::collections::HashMap;
 use writer::Writer;
 

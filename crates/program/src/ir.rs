@@ -26,7 +26,7 @@ pub use op::{Factor, Half, LONGEST_UNIT, Op, Parity, Shape};
 pub use unsigned::{Unsigned, UnsignedWord, unsigned_barrett, unsigned_constants};
 
 use crate::method::Modulus;
-use ringforge_target::Registers;
+use ringforge_targets::Registers;
 use serde::{Deserialize, Serialize};
 
 /// A whole multiplier, or any other set of procedures.

@@ -15,7 +15,7 @@ pub use section::Section;
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
 use crate::settle::insert;
 use crate::unsigned::Unsigned;
-use ringforge_target::{Products, Registers, Target};
+use ringforge_targets::{Products, Registers, Target};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -7,7 +7,7 @@ use ringforge_plan::Plan;
 use ringforge_program::lower::{Lowered, lower};
 use ringforge_program::method::ReduceMethod;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, C, M4, TARGETS};
+use ringforge_targets::{AVX2, C, M4, TARGETS};
 
 /// A transform of 2^k blocks in two levels as balanced as can be.
 fn transform(n: usize) -> String {

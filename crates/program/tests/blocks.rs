@@ -6,7 +6,7 @@ use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::method::{MulMethod, ReduceMethod};
 use ringforge_program::schedule::{Schedule, Weights};
-use ringforge_target::{AVX2, NEON};
+use ringforge_targets::{AVX2, NEON};
 
 /// The notes of both schedules.
 fn check(ring: &str, operands: &str, tree: &str) -> Vec<String> {

@@ -8,7 +8,7 @@ use common::Random;
 use ringforge_plan::{Operand, candidates};
 use ringforge_program::schedule::Schedule;
 use ringforge_ring::{Ring, zq};
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use ringforge_testing::long;
 
 /// A modulus: prime, composite or a power of two.

@@ -5,7 +5,7 @@ mod common;
 use ringforge_plan::Plan;
 use ringforge_program::lower::{LowerError, lower};
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, SSE41};
+use ringforge_targets::{AVX2, SSE41};
 
 /// What went wrong, and how much was tried.
 #[derive(Default)]

@@ -5,7 +5,7 @@ mod common;
 
 use ringforge_plan::Plan;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX512;
+use ringforge_targets::AVX512;
 
 #[test]
 fn every_plan_multiplies_in_vectors() {

@@ -5,7 +5,7 @@ use ringforge_plan::Plan;
 use ringforge_program::lower::{LowerError, Lowered, lower};
 use ringforge_program::method::{FreezeMethod, MulMethod, ReduceMethod};
 use ringforge_program::schedule::{ScalePlace, Schedule};
-use ringforge_target::{AVX2, C, M4, TARGETS};
+use ringforge_targets::{AVX2, C, M4, TARGETS};
 use std::path::Path;
 
 fn plan(name: &str) -> Plan {

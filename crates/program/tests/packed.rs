@@ -7,7 +7,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::Stmt;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, C, NEON, SSE41};
+use ringforge_targets::{AVX2, C, NEON, SSE41};
 
 const QUICK: u32 = 2;
 

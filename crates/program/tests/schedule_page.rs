@@ -1,7 +1,7 @@
 //! docs/schedules.md lists every key with its values and its defaults, as the code has them.
 
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, Target};
+use ringforge_targets::{AVX2, Target};
 use std::collections::BTreeSet;
 
 /// Rows of the table: key, values, default with dot products, default with words.
@@ -33,7 +33,7 @@ fn shown(schedule: &Schedule, key: &str) -> Option<String> {
 }
 
 fn words() -> Target {
-    Target { products: ringforge_target::Products::Words, ..AVX2 }
+    Target { products: ringforge_targets::Products::Words, ..AVX2 }
 }
 
 #[test]
@@ -113,10 +113,10 @@ fn what_a_text_leaves_out_is_the_targets_default() {
 /// Every description's own text is one of a schedule, and its default says so.
 #[test]
 fn what_a_target_says_of_its_schedule_is_a_schedule() {
-    for target in ringforge_target::TARGETS {
+    for target in ringforge_targets::TARGETS {
         let said = Schedule::parse_for(target.schedule, target).expect(target.name);
         assert_eq!(said, Schedule::of(target), "{target}");
     }
-    let neon = Schedule::of(&ringforge_target::NEON);
+    let neon = Schedule::of(&ringforge_targets::NEON);
     assert_ne!(neon, Schedule::of(&AVX2), "Neon's default is its own");
 }

@@ -8,7 +8,7 @@ use ringforge_program::lower::{LowerError, lower};
 use ringforge_program::method::NarrowMethod;
 use ringforge_program::schedule::{Order, Schedule};
 use ringforge_ring::{Ring, zq};
-use ringforge_target::{AVX2, C};
+use ringforge_targets::{AVX2, C};
 
 fn automatic(q: u64, n: usize) -> Plan {
     let ring = Ring::parse(&format!("Z{q}[x]/(x^{n} + 1)")).unwrap();

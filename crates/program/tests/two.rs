@@ -7,7 +7,7 @@ use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, AVX512};
+use ringforge_targets::{AVX2, AVX512};
 
 fn plan(ring: &str, tree: &str) -> Plan {
     Plan::parse(&format!("(plan p (ring \"{ring}\") {tree})")).unwrap_or_else(|e| panic!("{e}"))

@@ -1,5 +1,5 @@
 //! No number of lanes, bytes or parts of a register stands in plans, lowering or language: only the
-//! descriptions of `crates/target` and the emitters hold such numbers.
+//! descriptions of `crates/targets` and the emitters hold such numbers.
 
 use std::path::{Path, PathBuf};
 

@@ -76,7 +76,7 @@ fn forms_agree_with_evaluation_on_random_circuits() {
         let inputs = vec![InputRange { lo: range.0, hi: range.1, signed: true }; 2];
         let mut walk = Walk::new(&graph, Q as u32, inputs);
         walk.keep = true;
-        walk.cut.cones.max_points = 1 << 17;
+        walk.cut.enumeration.max_points = 1 << 17;
         walk.run(&roots, &mut |_, _| true);
         let tape = Tape::new(&graph, &roots).unwrap();
         for round in 0..6 {

@@ -2,7 +2,7 @@
 //! nonlinear operation uses.
 
 use crate::bilinear::Sheared;
-use crate::cones::Cones;
+use crate::enumeration::Enumeration;
 use crate::first::Passed;
 use crate::funs::{FunId, FunOp, bits, centre};
 use crate::joint::Joints;
@@ -20,7 +20,7 @@ pub struct Cutter {
     /// Values.
     pub world: World,
     /// Enumerations.
-    pub cones: Cones,
+    pub enumeration: Enumeration,
     /// Canonical form (leading odd coefficient 1) and width to a variable and `s` with
     /// `form = s·variable`.
     cuts: FxHashMap<(u8, Form), (VarId, i64)>,
@@ -70,7 +70,7 @@ impl Cutter {
     pub fn new(q: u32) -> Cutter {
         Cutter {
             world: World::new(q),
-            cones: Cones::new(),
+            enumeration: Enumeration::new(),
             cuts: FxHashMap::default(),
             exact: FxHashMap::default(),
             failed: FxHashMap::default(),
@@ -202,7 +202,7 @@ impl Cutter {
             let step = match self.world.atoms[a as usize] {
                 Atom::Var(x) if x == v => width,
                 Atom::Fun(Base::Var(x), f) if x == v => {
-                    let [l, h, ..] = self.cones.at(&mut self.world.funs, f, lo, hi);
+                    let [l, h, ..] = self.enumeration.at(&mut self.world.funs, f, lo, hi);
                     i128::from(h) - i128::from(l)
                 }
                 _ => continue,

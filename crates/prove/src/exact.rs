@@ -5,8 +5,8 @@
 //! does not end with a whole step of the quotient, too little is known of it so. As a function of x it has few
 //! pieces, and its extremes are values that it takes, so each comes with an x.
 
-use crate::cones::pieces;
 use crate::cut::Cutter;
+use crate::enumeration::pieces;
 use crate::funs::FunId;
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
@@ -57,7 +57,7 @@ impl Cutter {
         let Source::Cut { form, bits: 64 } = self.world.var(v).source.clone() else { return None };
         let single = self.single(&form)?;
         let (lo, hi) = self.world.domain(single.base);
-        let exact = self.cones.summary(&mut self.world.funs, single.function, lo, hi).ok()?;
+        let exact = self.enumeration.summary(&mut self.world.funs, single.function, lo, hi).ok()?;
         let var = self.world.var(v);
         let (lo, hi, atom) = (exact.min.max(var.lo), exact.max.min(var.hi), var.atom);
         if (lo, hi) == (var.lo, var.hi) {

@@ -1,15 +1,15 @@
-//! Which lines tell the kernel the integers that the towers are ([`crate::towers`]), and outputs in terms
+//! Which lines tell the kernel the integers that the reconstructions are ([`crate::garner`]), and outputs in terms
 //! of these.
 //!
-//! A tower is known modulo each of its moduli as a form over lower integers: inputs and their products, or
+//! A reconstruction is known modulo each of its moduli as a form over lower integers: inputs and their products, or
 //! variables that are known modulo q. So it gets a name, `modulo` lines say what the name is modulo each
 //! modulus, all digits of other moduli having cancelled, and a `chinese` line says that it is an integer
 //! form. Whatever was known modulo q in terms of digits is then named anew, and known in terms of these
-//! names: outputs, and variables that are lower integers of further towers.
+//! names: outputs, and variables that are lower integers of further reconstructions.
 
 use crate::cut::Cutter;
+use crate::garner::{Apart, Failure, Multiples, Parts, Reconstruction, Reconstructions};
 use crate::record::plain;
-use crate::towers::{Apart, Failure, Multiples, Parts, Tower, Towers};
 use crate::values::{Form, ModForm, VarId};
 use ringforge_kernel::atom::Atom as Made;
 use ringforge_kernel::certificate::Line;
@@ -18,7 +18,7 @@ use ringforge_kernel::form::Form as Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
-/// Stages of towers over towers at most.
+/// Stages of reconstructions over reconstructions at most.
 const STAGES: usize = 8;
 
 /// Whose form modulo q has digits.
@@ -28,26 +28,26 @@ enum Root {
     Var(VarId),
 }
 
-/// What is known modulo q in terms of digits, and in terms of towers.
+/// What is known modulo q in terms of digits, and in terms of reconstructions.
 struct Rooted {
     root: Root,
     apart: Apart,
-    towers: Multiples,
+    reconstructions: Multiples,
     /// The digits that are spelled out for that.
     spelled: BTreeMap<VarId, u32>,
 }
 
 struct Lift<'c> {
-    towers: Towers<'c>,
+    reconstructions: Reconstructions<'c>,
     /// Elements of an operand.
     n: usize,
     /// In order of discovery, those that are told already taken out.
     roots: Vec<Rooted>,
-    /// By tower: the variables that it is an integer form over, where they are no inputs of two operands.
+    /// By reconstruction: the variables that it is an integer form over, where they are no inputs of two operands.
     lower: Vec<Vec<VarId>>,
-    /// By tower: the kernel's name of it.
+    /// By reconstruction: the kernel's name of it.
     named: FxHashMap<usize, u32>,
-    /// The kernel's name, in terms of towers, of a root.
+    /// The kernel's name, in terms of reconstructions, of a root.
     renamed: FxHashMap<VarId, u32>,
 }
 
@@ -57,12 +57,12 @@ struct Lift<'c> {
 /// # Errors
 /// Why they are not understood.
 pub(crate) fn lift(cut: &mut Cutter, outputs: &[ModForm], n: usize) -> Result<(), Failure> {
-    let mut towers = Towers::new(cut);
-    if !outputs.iter().any(|o| towers.has_digits(o)) {
+    let mut reconstructions = Reconstructions::new(cut);
+    if !outputs.iter().any(|o| reconstructions.has_digits(o)) {
         return Ok(());
     }
     let mut lift = Lift {
-        towers,
+        reconstructions,
         n,
         roots: Vec::new(),
         lower: Vec::new(),
@@ -70,33 +70,34 @@ pub(crate) fn lift(cut: &mut Cutter, outputs: &[ModForm], n: usize) -> Result<()
         renamed: FxHashMap::default(),
     };
     lift.discover(outputs)?;
-    let forms = lift.towers.list.iter().flat_map(|t| &t.forms);
+    let forms = lift.reconstructions.list.iter().flat_map(|t| &t.forms);
     let mut moduli: Vec<u32> = forms.map(|f| f.0.m).collect();
     moduli.sort_unstable();
     moduli.dedup();
-    lift.towers.cut.by_moduli(moduli);
+    lift.reconstructions.cut.by_moduli(moduli);
     lift.record()
 }
 
 impl<'c> Lift<'c> {
-    /// Finds all roots and towers, from the outputs down.
+    /// Finds all roots and reconstructions, from the outputs down.
     fn discover(&mut self, outputs: &[ModForm]) -> Result<(), Failure> {
         let mut seen: FxHashSet<VarId> = FxHashSet::default();
         let mut open: Vec<(Root, ModForm)> =
             outputs.iter().enumerate().map(|(k, o)| (Root::Output(k), o.clone())).collect();
         for _ in 0..STAGES {
-            let known = self.towers.list.len();
+            let known = self.reconstructions.list.len();
             for (root, form) in std::mem::take(&mut open) {
-                if self.towers.has_digits(&form) {
-                    let apart = self.towers.apart(&form)?;
-                    let (towers, spelled) = self.towers.towers(&apart)?;
-                    self.roots.push(Rooted { root, apart, towers, spelled });
+                if self.reconstructions.has_digits(&form) {
+                    let apart = self.reconstructions.apart(&form)?;
+                    let (reconstructions, spelled) =
+                        self.reconstructions.reconstructions(&apart)?;
+                    self.roots.push(Rooted { root, apart, reconstructions, spelled });
                 }
             }
-            for number in known..self.towers.list.len() {
+            for number in known..self.reconstructions.list.len() {
                 let lower = self.below(number);
                 for &v in lower.iter().filter(|v| seen.insert(**v)) {
-                    let world = &self.towers.cut.world;
+                    let world = &self.reconstructions.cut.world;
                     let form = world.known(v, world.q).map(|f| f.into_owned());
                     open.extend(form.map(|f| (Root::Var(v), f)));
                 }
@@ -109,15 +110,15 @@ impl<'c> Lift<'c> {
         Err("products of products of other moduli".into())
     }
 
-    /// The variables, inputs among them, over which a tower of lower integers is linear.
+    /// The variables, inputs among them, over which a reconstruction of lower integers is linear.
     fn below(&self, number: usize) -> Vec<VarId> {
-        let tower: &Tower = &self.towers.list[number];
-        if !tower.lower {
+        let reconstruction: &Reconstruction = &self.reconstructions.list[number];
+        if !reconstruction.lower {
             return Vec::new();
         }
-        let world = &self.towers.cut.world;
+        let world = &self.reconstructions.cut.world;
         let mut all = Vec::new();
-        for (form, _) in &tower.forms {
+        for (form, _) in &reconstruction.forms {
             let mut seen: FxHashSet<usize> = FxHashSet::default();
             let mut open: Vec<usize> = Vec::new();
             crate::function::each_variable(world, form, |v| open.push(v));
@@ -136,12 +137,12 @@ impl<'c> Lift<'c> {
         all
     }
 
-    /// Records all towers and roots, each when what it is over is told.
+    /// Records all reconstructions and roots, each when what it is over is told.
     fn record(&mut self) -> Result<(), Failure> {
-        let mut open: Vec<usize> = (0..self.towers.list.len()).collect();
+        let mut open: Vec<usize> = (0..self.reconstructions.list.len()).collect();
         loop {
             let roots = std::mem::take(&mut self.roots);
-            let told = |r: &Rooted| r.towers.iter().all(|t| self.named.contains_key(&t.0));
+            let told = |r: &Rooted| r.reconstructions.iter().all(|t| self.named.contains_key(&t.0));
             let (ready, left): (Vec<Rooted>, _) = roots.into_iter().partition(told);
             self.roots = left;
             for root in &ready {
@@ -159,10 +160,10 @@ impl<'c> Lift<'c> {
             // One line for all that have the same moduli.
             let mut batches: BTreeMap<(Vec<u32>, bool), Vec<usize>> = BTreeMap::new();
             for number in next {
-                let tower = &self.towers.list[number];
-                let mut moduli: Vec<u32> = tower.forms.iter().map(|f| f.0.m).collect();
+                let reconstruction = &self.reconstructions.list[number];
+                let mut moduli: Vec<u32> = reconstruction.forms.iter().map(|f| f.0.m).collect();
                 moduli.sort_unstable();
-                batches.entry((moduli, tower.lower)).or_default().push(number);
+                batches.entry((moduli, reconstruction.lower)).or_default().push(number);
             }
             for ((moduli, lower), batch) in batches {
                 self.integers(moduli, lower, &batch)?;
@@ -170,7 +171,7 @@ impl<'c> Lift<'c> {
         }
     }
 
-    /// Records that towers of the same moduli are integer forms.
+    /// Records that reconstructions of the same moduli are integer forms.
     fn integers(&mut self, moduli: Vec<u32>, lower: bool, batch: &[usize]) -> Result<(), Failure> {
         let [left, right] = if lower {
             let mut all: Vec<VarId> =
@@ -179,32 +180,32 @@ impl<'c> Lift<'c> {
             all.dedup();
             let of = |v: VarId| match self.renamed.get(&v) {
                 Some(&name) => Ok(name),
-                None => made(self.towers.cut, v),
+                None => made(self.reconstructions.cut, v),
             };
             [all.into_iter().map(of).collect::<Result<_, _>>()?, Vec::new()]
         } else {
             // Where elements stand tells the kernel which coefficients are alike.
             [0, 1].map(|operand| {
                 let input = |index| Made::Input { operand, index };
-                let record = &mut self.towers.cut.record;
+                let record = &mut self.reconstructions.cut.record;
                 (0..self.n as u32).map(|index| record.make(input(index)).0).collect()
             })
         };
         let mut names = Vec::with_capacity(batch.len());
         for &number in batch {
-            let name = self.tower(number)?;
+            let name = self.reconstruction(number)?;
             self.named.insert(number, name);
             names.push(name);
         }
-        let record = &mut self.towers.cut.record;
+        let record = &mut self.reconstructions.cut.record;
         record.lines.push(Line::Chinese { moduli, left, right, names });
         Ok(())
     }
 
-    /// The name of a tower, with its interval and what it is modulo its moduli.
-    fn tower(&mut self, number: usize) -> Result<u32, Failure> {
-        let Tower { digits, forms, .. } = self.towers.list[number].clone();
-        let cut = &mut *self.towers.cut;
+    /// The name of a reconstruction, with its interval and what it is modulo its moduli.
+    fn reconstruction(&mut self, number: usize) -> Result<u32, Failure> {
+        let Reconstruction { digits, forms, .. } = self.reconstructions.list[number].clone();
+        let cut = &mut *self.reconstructions.cut;
         let t = digits.iter().map(|&(v, c)| (cut.world.var(v).atom, c));
         let mut form = Form { k: 0, t: t.collect() };
         form.t.sort_unstable();
@@ -215,8 +216,8 @@ impl<'c> Lift<'c> {
         let atom = named(cut, sum);
         cut.record.lines.push(Line::Bound { atom, lo: read.lo, hi: read.hi, by: Witness::PLAIN });
         for (m, form, split) in all {
-            let zeros = self.split(split, Towers::parts)?;
-            self.towers.cut.record.lines.push(Line::Modulo { atom, m, form, zeros });
+            let zeros = self.split(split, Reconstructions::parts)?;
+            self.reconstructions.cut.record.lines.push(Line::Modulo { atom, m, form, zeros });
         }
         Ok(atom)
     }
@@ -225,12 +226,12 @@ impl<'c> Lift<'c> {
     fn split(
         &mut self,
         digits: &BTreeMap<VarId, u32>,
-        into: fn(&mut Towers<'c>, VarId) -> Parts,
+        into: fn(&mut Reconstructions<'c>, VarId) -> Parts,
     ) -> Result<Vec<(Zero, i128)>, Failure> {
         let mut zeros = Vec::new();
         for (&v, &c) in digits.iter().filter(|d| *d.1 != 0) {
-            let parts = into(&mut self.towers, v).ok_or(UNTOLD)?;
-            let cut = &mut *self.towers.cut;
+            let parts = into(&mut self.reconstructions, v).ok_or(UNTOLD)?;
+            let cut = &mut *self.reconstructions.cut;
             let mut sum = Sum::atom(made(cut, v)?);
             for &(part, factor) in parts.iter() {
                 let part = Sum::atom(made(cut, part)?);
@@ -241,13 +242,13 @@ impl<'c> Lift<'c> {
         Ok(zeros)
     }
 
-    /// The name of a root, known modulo q in terms of towers.
+    /// The name of a root, known modulo q in terms of reconstructions.
     fn root(&mut self, rooted: &Rooted) -> Result<(), Failure> {
-        let cut = &mut *self.towers.cut;
+        let cut = &mut *self.reconstructions.cut;
         let (m, Apart { k, rest, .. }) = (cut.world.q, &rooted.apart);
         let t = rest.iter().filter(|t| *t.1 != 0).map(|(&a, &c)| (a, c)).collect();
         let mut form = residue(cut, &ModForm { m, k: *k, t })?;
-        form.t.extend(rooted.towers.iter().map(|&(t, c)| (self.named[&t], c.into())));
+        form.t.extend(rooted.reconstructions.iter().map(|&(t, c)| (self.named[&t], c.into())));
         form.t.retain(|t| t.1 != 0);
         form.t.sort_unstable();
         let sum = match rooted.root {
@@ -255,9 +256,9 @@ impl<'c> Lift<'c> {
             Root::Output(k) => cut.record.output(k).ok_or(UNTOLD)?.clone(),
         };
         let atom = named(cut, sum);
-        let mut zeros = self.split(&rooted.apart.split, Towers::parts)?;
-        zeros.extend(self.split(&rooted.spelled, Towers::spelled)?);
-        let cut = &mut *self.towers.cut;
+        let mut zeros = self.split(&rooted.apart.split, Reconstructions::parts)?;
+        zeros.extend(self.split(&rooted.spelled, Reconstructions::spelled)?);
+        let cut = &mut *self.reconstructions.cut;
         let lines = &mut cut.record.lines;
         // Of what it names as it stands, which may be a function.
         lines.push(Line::Residue { atom, m, by: Witness::PLAIN });

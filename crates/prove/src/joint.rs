@@ -7,8 +7,8 @@
 //! point. Which terms vanish by it is exact, and gives the multiples anew as integers over a power of two. The kernel
 //! checks these alone.
 
-use crate::cones::pieces;
 use crate::cut::Cutter;
+use crate::enumeration::pieces;
 use crate::quotient::{Rational, Steps};
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
@@ -246,7 +246,7 @@ impl Cutter {
                 let ends = match f {
                     None => (lo, hi),
                     Some(f) => {
-                        let s = self.cones.summary(&mut self.world.funs, f, lo, hi).ok()?;
+                        let s = self.enumeration.summary(&mut self.world.funs, f, lo, hi).ok()?;
                         (s.min, s.max)
                     }
                 };

@@ -6,7 +6,6 @@
 //! of the one variable it depends on, and compares the outputs with what the contract asks for at
 //! all basis vectors. Anything that is not modelled leaves the verdict `unknown`.
 
-mod aim;
 #[cfg(test)]
 mod audit;
 mod beside;
@@ -14,15 +13,17 @@ mod bilinear;
 mod bits;
 #[cfg(test)]
 mod circuit_tests;
-mod cones;
 mod congruent;
 pub mod constant_time;
 mod cut;
+mod enumeration;
 mod exact;
+mod extensions;
+mod extremal_inputs;
 mod first;
 mod function;
 mod funs;
-mod halves;
+mod garner;
 mod integers;
 mod joint;
 mod lift;
@@ -30,6 +31,7 @@ mod limits;
 mod lines;
 #[cfg(test)]
 mod low_tests;
+mod mod2k;
 mod moduli;
 mod plain;
 mod prove;
@@ -43,18 +45,16 @@ mod reading_tests;
 mod record;
 #[cfg(test)]
 mod record_tests;
-mod refold;
 mod refute;
 pub mod report;
 mod resolve;
+mod respell;
 #[cfg(test)]
 mod respelled_tests;
 mod signs;
 #[cfg(test)]
 mod signs_tests;
 mod spread;
-mod towers;
-mod twos;
 mod unfold;
 mod uses;
 mod values;

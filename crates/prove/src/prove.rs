@@ -93,7 +93,7 @@ impl<'a> Job<'a> {
 
     /// Proves one call; false (with a reason) if not.
     fn case(&mut self, graph: &Graph, case: &CallCase) -> bool {
-        if let Some(proved) = self.twos(graph, case) {
+        if let Some(proved) = self.modulo_power_of_two(graph, case) {
             return proved;
         }
         let before = self.report.clone();
@@ -215,8 +215,8 @@ impl<'a> Job<'a> {
         let in_ranges = case.input_ranges(self.contract);
         let mut walk = Walk::new(graph, self.contract.ring.q() as u32, in_ranges);
         walk.beside = beside;
-        walk.cut.cones.max_points = self.options.max_points;
-        walk.cut.cones.budget = self.options.max_work;
+        walk.cut.enumeration.max_points = self.options.max_points;
+        walk.cut.enumeration.budget = self.options.max_work;
         let visited = walk.run(&case.outputs, &mut |done, total| {
             self.tick("interpreting", done as f64 / total as f64)
         })?;
@@ -342,8 +342,8 @@ fn count(c: &mut Counts, walk: &Walk) {
     let world = &walk.cut.world;
     c.variables += world.vars.len();
     c.functions += world.funs.len();
-    c.cones += walk.cut.cones.proved().count();
-    c.cone_work += walk.cut.cones.work;
+    c.enumerated += walk.cut.enumeration.proved().count();
+    c.enumeration_work += walk.cut.enumeration.work;
     c.wide_sums += world.wides.len();
 }
 

@@ -220,7 +220,7 @@ impl Cutter {
                     let fun = self.as_fun(&Form { k: 0, t }, 64);
                     let (l, h) = self.world.domain(base);
                     let s = self
-                        .cones
+                        .enumeration
                         .summary(&mut self.world.funs, fun, l, h)
                         .map_err(|_| NoReading::TooWide)?
                         .times(content);
@@ -311,7 +311,7 @@ impl Cutter {
         }
         let m = self.world.funs.lin(64, 0, 0, &terms);
         let s = self
-            .cones
+            .enumeration
             .summary(&mut self.world.funs, m, 0, 65535)
             .map_err(|_| NoReading::TooWide)?;
         let p = self.parts(&wide)?;
@@ -376,7 +376,7 @@ impl Cutter {
         }
         // A word of 64 bits may hold little.
         let (lo, hi) = self.world.domain(base);
-        match self.cones.summary(&mut self.world.funs, f, lo, hi) {
+        match self.enumeration.summary(&mut self.world.funs, f, lo, hi) {
             Ok(s) => word.min(i128::from(s.min).abs().max(i128::from(s.max).abs())),
             Err(_) => word,
         }

@@ -51,9 +51,9 @@ fn multiples_of_a_function_are_one_function() {
     let quotient = cut.extend(part, 32, true);
     let reduced = cut.world.funs.lin(32, 0, 1, &[(quotient, -q)]);
     let atom = cut.world.atom(Atom::Fun(Base::Var(v), reduced));
-    let before = cut.cones.budget;
+    let before = cut.enumeration.budget;
     let one = cut.read(&Form::atom(atom)).unwrap();
-    let once = before - cut.cones.budget;
+    let once = before - cut.enumeration.budget;
     let line = one.residue.expect("a residue");
     assert!(one.hi - one.lo < q.into() && line.m == q as u32 && once > 0);
     for i in 1..400i64 {
@@ -66,7 +66,7 @@ fn multiples_of_a_function_are_one_function() {
         assert_eq!((residue.m, residue.k, residue.t.len()), (q as u32, i as u32, 1));
         assert_eq!(residue.t[0].1, times, "{c}");
     }
-    let spent = before - cut.cones.budget;
+    let spent = before - cut.enumeration.budget;
     assert!(spent <= 3 * once, "{spent} for all, {once} for one");
 }
 

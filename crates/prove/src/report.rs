@@ -127,10 +127,10 @@ pub struct Counts {
     pub variables: usize,
     /// Distinct functions of one variable.
     pub functions: usize,
-    /// Cones enumerated: distinct pairs of function and interval.
-    pub cones: usize,
+    /// Enumeration enumerated: distinct pairs of function and interval.
+    pub enumerated: usize,
     /// Points enumerated, times operations.
-    pub cone_work: u64,
+    pub enumeration_work: u64,
     /// Products of an element of one operand with one of another.
     pub products: usize,
     /// Sums of products of which the high half is used.

@@ -10,7 +10,7 @@ const ROUNDS: usize = 8;
 impl Cutter {
     /// Replaces, in a form modulo 2^width, the defining terms of variables that it also depends
     /// on through functions by the variable itself, so that a sum and a function of the same sum
-    /// meet in one cone.
+    /// meet in one enumeration.
     pub fn resolve(&mut self, form: &mut Form, width: u8) {
         for _ in 0..ROUNDS {
             if !self.resolve_once(form, width) {

@@ -3,8 +3,8 @@
 //! A sum is read in many spellings, to keep the narrowest. Most of them are far wider than any word: two points
 //! tell that, where the exact interval takes all of a variable's.
 
-use crate::cones::{POINTS, points};
 use crate::cut::Cutter;
+use crate::enumeration::{POINTS, points};
 use crate::values::{Atom, AtomId, Base, Form};
 
 /// What is seen of an atom.
@@ -68,7 +68,7 @@ impl Cutter {
             }
             Atom::Fun(base @ Base::Var(_), f) => {
                 let (lo, hi) = self.world.domain(base);
-                Some(Seen::At(base, self.cones.at(&mut self.world.funs, f, lo, hi)))
+                Some(Seen::At(base, self.enumeration.at(&mut self.world.funs, f, lo, hi)))
             }
             Atom::Prod(x, y) => {
                 let (lo, hi) = self.product_interval(x, y);
@@ -174,6 +174,10 @@ mod tests {
         assert!(var.hi - var.lo < 1 << 16 && var.residue.m == Q as u32, "{var:?}");
         // Points times operations: the line, the product, its upper half, the whole.
         let once = 8 * 40001 * 4;
-        assert!(cut.cones.work <= 2 * once, "{} evaluations, {once} once", cut.cones.work);
+        assert!(
+            cut.enumeration.work <= 2 * once,
+            "{} evaluations, {once} once",
+            cut.enumeration.work
+        );
     }
 }

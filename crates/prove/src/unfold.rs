@@ -36,7 +36,7 @@ impl Cutter {
     /// The same integer, in a spelling in which it takes at most `room` values, where unfolding names shows
     /// one.
     pub(crate) fn unfolded(&mut self, form: &Form, room: i128) -> Option<Form> {
-        if let Some(found) = self.refolded(form, room) {
+        if let Some(found) = self.narrower_spelling(form, room) {
             return Some(found);
         }
         let mut sum = self.unfold(form)?;

@@ -41,7 +41,8 @@ impl Cutter {
                 return self.one(base, fun);
             }
             let (lo, hi) = self.world.domain(base);
-            if let Some((c, d)) = self.cones.linear(&mut self.world.funs, fun, lo, hi, width) {
+            if let Some((c, d)) = self.enumeration.linear(&mut self.world.funs, fun, lo, hi, width)
+            {
                 let fun = self.world.funs.lin(width, d, c, &[]);
                 return self.one(base, fun);
             }

@@ -181,7 +181,7 @@ impl<'g> Walk<'g> {
                 let atom = self.cut.world.atom(Atom::Fun(Base::Var(v), f));
                 self.cut.by_output(&Form::atom(atom));
                 let (lo, hi) = self.cut.world.domain(Base::Var(v));
-                let s = self.cut.cones.summary(&mut self.cut.world.funs, f, lo, hi);
+                let s = self.cut.enumeration.summary(&mut self.cut.world.funs, f, lo, hi);
                 let q = self.cut.world.q;
                 if let Ok(s) = s
                     && let Some((c, d)) = s.line.modulo(q)
@@ -216,7 +216,7 @@ impl<'g> Walk<'g> {
             return None;
         }
         let f = self.cut.extend(f, 64, signed);
-        let s = self.cut.cones.summary(&mut self.cut.world.funs, f, 0, 65535).ok()?;
+        let s = self.cut.enumeration.summary(&mut self.cut.world.funs, f, 0, 65535).ok()?;
         let (c, d) = s.line.modulo(q)?;
         let sum = self.cut.world.lows[low as usize].form.clone();
         let known = self.cut.read(&sum).ok()?.residue.filter(|r| r.m.is_multiple_of(q))?;
@@ -419,7 +419,8 @@ impl<'g> Walk<'g> {
         }
         let (lo, hi) = self.cut.world.domain(base);
         if hi - lo < 1 << 17
-            && let Some((c, d)) = self.cut.cones.linear(&mut self.cut.world.funs, f, lo, hi, w)
+            && let Some((c, d)) =
+                self.cut.enumeration.linear(&mut self.cut.world.funs, f, lo, hi, w)
             && let Some(b) = self.base_form(base, w)
         {
             return Some(b.scaled(c, w).plus(d, w));
@@ -461,7 +462,7 @@ impl<'g> Walk<'g> {
     pub(crate) fn function(&mut self, base: Base, f: FunId) -> Arc<Form> {
         let w = self.cut.world.funs.get(f).width;
         let (lo, hi) = self.cut.world.domain(base);
-        if let Some((c, d)) = self.cut.cones.linear(&mut self.cut.world.funs, f, lo, hi, w) {
+        if let Some((c, d)) = self.cut.enumeration.linear(&mut self.cut.world.funs, f, lo, hi, w) {
             if c == 0 {
                 return Arc::new(Form::constant(d, w));
             }

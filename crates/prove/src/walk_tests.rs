@@ -401,7 +401,7 @@ fn barrett_with_a_rounding_product() {
 }
 
 #[test]
-fn barrett_of_a_sum_is_one_cone() {
+fn barrett_of_a_sum_is_one_enumeration() {
     let build = |lo: i64, hi: i64| {
         let mut w = Words::default();
         let (x, y) = (w.a(0), w.a(1));

@@ -1,6 +1,6 @@
 //! Inputs that show a failure, by evaluating the lifted terms on candidates.
 
-use crate::aim::{Aim, Inputs};
+use crate::extremal_inputs::{Extremes, Inputs};
 use crate::function::Mismatch;
 use crate::prove::Job;
 use crate::report::Witness;
@@ -217,9 +217,9 @@ pub(crate) fn search(
         return Some(w);
     }
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    let aim = Aim::plain(&mut walk.cut, n, ranges);
+    let extremes = Extremes::plain(&mut walk.cut, n, ranges);
     for (form, residue) in &suspects.residues {
-        let attempts = (0..4).filter_map(|_| aim.reach(form, *residue, &mut random));
+        let attempts = (0..4).filter_map(|_| extremes.reach(form, *residue, &mut random));
         if let Some(w) = s.first_wrong(&mut attempts.collect::<Vec<Inputs>>()) {
             return Some(w);
         }
@@ -232,9 +232,12 @@ pub(crate) fn search(
             if started.elapsed() > job.options.search {
                 return None;
             }
-            let Some(mut aim) = Aim::new(&mut walk.cut, form, n, ranges) else { continue };
-            let mut batch: Vec<Inputs> =
-                (0..2 + 2 * round).filter_map(|i| aim.attempt(i % 2 == 0, &mut random)).collect();
+            let Some(mut extremes) = Extremes::new(&mut walk.cut, form, n, ranges) else {
+                continue;
+            };
+            let mut batch: Vec<Inputs> = (0..2 + 2 * round)
+                .filter_map(|i| extremes.attempt(i % 2 == 0, &mut random))
+                .collect();
             if let Some(w) = s.first_wrong(&mut batch) {
                 return Some(w);
             }

@@ -257,7 +257,7 @@ impl Walk<'_> {
         }
         let (lo, hi) = self.cut.world.domain(base);
         let fun = self.cut.as_fun(form, w);
-        let (c, d) = self.cut.cones.linear(&mut self.cut.world.funs, fun, lo, hi, w)?;
+        let (c, d) = self.cut.enumeration.linear(&mut self.cut.world.funs, fun, lo, hi, w)?;
         Some(self.base_form(base, w)?.scaled(c, w).plus(d, w))
     }
 

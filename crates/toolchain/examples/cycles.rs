@@ -4,7 +4,7 @@
 
 use std::process::{Command, ExitCode, Stdio};
 
-use ringforge_target::ARMV7E_M;
+use ringforge_targets::ARMV7E_M;
 use ringforge_toolchain::count::{CountError, Counter, Counts};
 
 fn counts() -> Result<Counts, CountError> {

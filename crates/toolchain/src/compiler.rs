@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ringforge_target::Architecture;
+use ringforge_targets::Architecture;
 use serde::Serialize;
 
 use crate::Runner;

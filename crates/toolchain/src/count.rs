@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-use ringforge_target::{Core, Model};
+use ringforge_targets::{Core, Model};
 use serde::Serialize;
 
 use crate::{CallError, Callee, Compiler, Guard, Scratch};
@@ -287,7 +287,7 @@ mod tests {
             in_order: None,
         };
         assert_eq!(counts, want);
-        let core = ringforge_target::AARCH64.core.unwrap();
+        let core = ringforge_targets::AARCH64.core.unwrap();
         assert!((counts.cycles(&core) - (1.12 * 25.0 + 0.86 * 6.0)).abs() < 1e-9);
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use ringforge_target::Architecture;
+use ringforge_targets::Architecture;
 
 use crate::compiler::locate;
 
@@ -156,7 +156,7 @@ impl Drop for Placed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_target::{AARCH64, ARCHITECTURES};
+    use ringforge_targets::{AARCH64, ARCHITECTURES};
 
     #[test]
     fn prefix_precedes_the_program() {

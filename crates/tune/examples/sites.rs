@@ -2,7 +2,7 @@
 
 use ringforge_plan::RingFile;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use std::time::Instant;
 
 fn main() {

@@ -11,7 +11,7 @@ use ringforge_plan::Plan;
 use ringforge_program::ir::{Op, Program, Stmt};
 use ringforge_program::lower::{LowerError, Lowered, lower};
 use ringforge_program::schedule::Schedule;
-use ringforge_target::Target;
+use ringforge_targets::Target;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -5,7 +5,7 @@ use crate::{
     Scope, Site, check, search,
 };
 use ringforge_program::unsigned::Kind;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 

@@ -3,7 +3,7 @@
 use ringforge_plan::RingFile;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 use ringforge_tune::registers::{improve, reductions};
 
 /// What it finds is accepted, cheaper than the lowering's own placement, and minimal.

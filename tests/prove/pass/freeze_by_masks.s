@@ -1,5 +1,5 @@
 # Freezing by two masked corrections: an interval for `x - (17 & (x > 8))` alone would raise a
-# false alarm; comparison and mask belong into one cone.
+# false alarm; comparison and mask belong into one enumeration.
 #
 # contract: z17.toml
 # expect:

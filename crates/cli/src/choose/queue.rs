@@ -12,9 +12,9 @@ use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::timing::{Measured, Settings, Standing, order};
 
 use super::{Basis, Chooser, NOT_TRIED, Trial, untried};
-use crate::lab::{Lab, Tried, timed, unproved};
 use crate::modelled::Modelled;
 use crate::target::Target;
+use crate::trial::{Builder, Tried, timed, unproved};
 use crate::ui::Failure;
 
 /// Enough to tell which is faster, not to publish: copies, and samples of each.
@@ -65,7 +65,7 @@ enum Kind {
 /// One search for the fastest candidate that is proved.
 pub(super) struct Search<'a> {
     chooser: &'a Chooser<'a>,
-    lab: &'a Lab<'a>,
+    builder: &'a Builder<'a>,
     target: &'static Target,
     /// The candidates, the cheapest by model first, and behind them those that settle something else.
     all: Vec<Candidate>,
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
     /// A search that has not begun.
     pub fn new(
         chooser: &'a Chooser<'a>,
-        lab: &'a Lab<'a>,
+        builder: &'a Builder<'a>,
         target: &'static Target,
         (all, whole): (Vec<Candidate>, bool),
         basis: Basis,
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
         let trials = all.iter().map(untried).collect();
         Search {
             chooser,
-            lab,
+            builder,
             target,
             all,
             whole,
@@ -300,13 +300,13 @@ impl<'a> Search<'a> {
         let mut made: Vec<Queued> = Vec::new();
         let mut why = None;
         for (number, schedule) in schedules.into_iter().enumerate() {
-            let program = self.lab.program(self.target, &schedule, self.all[i].plan.clone());
-            match program.and_then(|made| Ok((Lab::code(&made)?, made))) {
+            let program = self.builder.program(self.target, &schedule, self.all[i].plan.clone());
+            match program.and_then(|made| Ok((Builder::code(&made)?, made))) {
                 Ok((code, _)) if made.iter().any(|other| other.tried.code == code.1) => {}
                 // The compiler is the same for all: if it fails here, it fails.
                 Ok((code, program)) => {
                     let file = format!("{i}-{what}-{number}");
-                    let tried = self.lab.compile((program, schedule), &file, code)?;
+                    let tried = self.builder.compile((program, schedule), &file, code)?;
                     made.push(Queued { trial: i, tried, measured: None, modelled: None });
                 }
                 Err(e) => why = why.or(Some(e.message)),
@@ -334,7 +334,7 @@ impl<'a> Search<'a> {
         }
         let (copies, samples) = QUICK;
         let settings = Settings { copies, samples, ..Settings::default() };
-        let name = |(at, one): (usize, &Queued)| self.lab.candidate(at.to_string(), &one.tried);
+        let name = |(at, one): (usize, &Queued)| self.builder.candidate(at.to_string(), &one.tried);
         let all = self.queue.iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
         for (name, timing) in timed(self.chooser.ui, self.chooser.compiler, all, &settings)? {
             let Some(one) = name.parse().ok().and_then(|at: usize| self.queue.get_mut(at)) else {
@@ -417,7 +417,7 @@ impl<'a> Search<'a> {
             return Ok(true);
         }
         let started = Instant::now();
-        let proof = self.lab.prove(&one.tried, limit);
+        let proof = self.builder.prove(&one.tried, limit);
         let proved = proof.as_ref().is_ok_and(|proof| proof.report.is_proved());
         if !self.is_definition(one.trial) && !proved {
             self.spent += started.elapsed();

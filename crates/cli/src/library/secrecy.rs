@@ -1,7 +1,7 @@
 //! Contracts of constant time for whole operations of KEMs, with what the header and the sources say of them: files of
 //! lib/contracts, and of packages.
 
-use ringforge_target::{AARCH64, ARMV7E_M, Architecture, X86_64};
+use ringforge_targets::{AARCH64, ARMV7E_M, Architecture, X86_64};
 
 use crate::library::{file, kems};
 

@@ -43,12 +43,12 @@ pub(super) fn packed(block: &Block, chosen: &Selection, bits: u8) -> Constants {
         others.into_iter().for_each(|v| found[v.0 as usize] = None);
     }
     let words: BTreeSet<i32> = found.iter().flatten().copied().collect();
-    if words.len() < ringforge_target::NEON.by_lane {
+    if words.len() < ringforge_targets::NEON.by_lane {
         return Constants::default();
     }
     let mut words: Vec<i32> = words.into_iter().collect();
     let lanes = 128 / usize::from(bits);
-    let late = words.len().div_ceil(lanes) > ringforge_target::NEON.kept_constants;
+    let late = words.len().div_ceil(lanes) > ringforge_targets::NEON.kept_constants;
     if late {
         words = by_use(block, chosen, &found);
     }

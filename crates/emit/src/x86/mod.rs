@@ -8,7 +8,7 @@ use crate::source::{
     IF_GCC, Machine, Place, UNDOING, Unfit, check, each_block, each_op, factor, file,
 };
 use ringforge_program::ir::*;
-use ringforge_target::Target;
+use ringforge_targets::Target;
 use select::Selection;
 use std::fmt::Write;
 

@@ -62,7 +62,7 @@ pub fn program(q: u64, word_bits: u8, lanes: usize, mut procedures: Vec<Procedur
         ring: String::new(),
         q,
         word_bits,
-        registers: ringforge_target::Registers { bits: lanes * usize::from(word_bits), part: 128 },
+        registers: ringforge_targets::Registers { bits: lanes * usize::from(word_bits), part: 128 },
         transform: None,
         plan: String::new(),
         schedule: String::new(),

@@ -17,7 +17,7 @@ use ringforge_program::lower::lower;
 use ringforge_program::method::*;
 use ringforge_program::schedule::Schedule;
 use ringforge_program::unsigned::Kind;
-use ringforge_target::AVX2;
+use ringforge_targets::AVX2;
 
 const C: BufferId = BufferId(0);
 const A: BufferId = BufferId(1);

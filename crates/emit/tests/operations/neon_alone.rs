@@ -58,7 +58,7 @@ fn operations_that_neon_takes_by_lane() {
 #[test]
 fn constants_that_neon_loads_late() {
     for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
-        let kept = ringforge_target::NEON.kept_constants * 128 / usize::from(bits);
+        let kept = ringforge_targets::NEON.kept_constants * 128 / usize::from(bits);
         for (count, apart) in [(kept, true), (kept + 1, true), (2 * kept, true), (2 * kept, false)]
         {
             let mut block = Block::default();

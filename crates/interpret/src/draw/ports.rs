@@ -2,7 +2,7 @@
 
 use super::{Anchor, SIDE, Sheet, grouped, typeset, width};
 use crate::simulate::StageUse;
-use ringforge_target::Processor;
+use ringforge_targets::Processor;
 
 const ROW: f64 = 25.0;
 const TOP: f64 = 96.0;
@@ -101,7 +101,7 @@ fn add(sum: &mut StageUse, stage: &StageUse) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_target::ZEN4;
+    use ringforge_targets::ZEN4;
 
     #[test]
     fn busy_ports_are_told_from_others() {

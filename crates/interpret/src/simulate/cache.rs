@@ -1,6 +1,6 @@
 //! A first-level cache: which lines it holds, the least recently used of a set leaving first.
 
-use ringforge_target::Lines;
+use ringforge_targets::Lines;
 
 /// Lines of the cache, by set; the latest used last.
 pub struct Cache {

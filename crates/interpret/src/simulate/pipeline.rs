@@ -1,7 +1,7 @@
 //! A processor that executes out of order.
 
 use super::cache::Misses;
-use ringforge_target::{Kind, Processor};
+use ringforge_targets::{Kind, Processor};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
@@ -344,7 +344,7 @@ impl<'a> Pipeline<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_target::{REDWOOD_COVE, ZEN4};
+    use ringforge_targets::{REDWOOD_COVE, ZEN4};
 
     const LONG_AGO: Source = Source { stored: 0, cached: 0, split: false };
 

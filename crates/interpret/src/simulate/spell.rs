@@ -1,7 +1,7 @@
 //! What a block's operations become: instructions, as the emitters write them and compilers leave them.
 
 use ringforge_program::ir::*;
-use ringforge_target::{Kind, Processor, Target};
+use ringforge_targets::{Kind, Processor, Target};
 
 /// Words of memory that a step reads or writes.
 pub struct Access {

@@ -4,7 +4,7 @@
 use ringforge_program::ir::*;
 use ringforge_program::method::*;
 use ringforge_ring::Ring;
-use ringforge_target::Registers;
+use ringforge_targets::Registers;
 
 pub const Q: u64 = 4591;
 pub const W: u64 = 1234;

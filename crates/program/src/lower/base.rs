@@ -11,7 +11,7 @@ use crate::build::repeat;
 use crate::ir::*;
 use crate::schedule::Weights;
 use ringforge_plan::Substitute;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Term i of a sum: the broadcast pair, and the loads it meets for even and for odd outputs.
 type Term<'a> = dyn Fn(&mut Block, usize) -> (Value, [Op; 2]) + 'a;

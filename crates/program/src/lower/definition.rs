@@ -5,7 +5,7 @@ use super::{LowerError, Lowered, general, unsupported};
 use crate::settle::Choices;
 use ringforge_plan::{Domain, Form, Plan, Structure, build_product};
 use ringforge_ring::zq;
-use ringforge_target::Target;
+use ringforge_targets::Target;
 
 /// Primes below leave room for sums in words of 32 bits.
 const LARGEST: u64 = 1 << 28;

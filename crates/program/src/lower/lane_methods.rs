@@ -6,7 +6,7 @@ use super::split::Constant;
 use super::{LowerError, Lowering};
 use crate::ir::*;
 use ringforge_plan::SmallModulus;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Rows of lanes, one after another.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::lanes::{METHOD, NARROW};
 use super::transpose::{rounds, strided};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 impl Lowering<'_> {
     fn procedure_named(&self, name: &str) -> Option<ProcedureId> {

@@ -16,7 +16,7 @@ use crate::build::repeat;
 use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use ringforge_plan::{SmallModulus, Unit, WeightedConvolution};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 pub(super) const METHOD: ProductMethod = ProductMethod::Montgomery;
 /// How wide sums become words, with the scale of [`METHOD`].

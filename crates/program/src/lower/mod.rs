@@ -40,7 +40,7 @@ use crate::schedule::{Layout, ScalePlace, Schedule};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
 use pipeline::Pipeline;
 use ringforge_plan::{Plan, Unit, word_bits};
-use ringforge_target::{Products, Registers, Target};
+use ringforge_targets::{Products, Registers, Target};
 use transpose::Square;
 
 /// Bits of the words that residues below 2^15 take.

@@ -9,7 +9,7 @@ use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
 use ringforge_plan::{MonomialCrt, Product, Unit};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// What the inverse of the main part must know of the low part.
 #[derive(Clone, Copy, Debug, Default)]

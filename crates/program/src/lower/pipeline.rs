@@ -7,7 +7,7 @@ use ringforge_plan::{
     Levels, Lift, MonomialCrt, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix,
     ToeplitzPair, word_bits,
 };
-use ringforge_target::Target;
+use ringforge_targets::Target;
 
 /// A pipeline and the nodes of the plan that it starts from.
 pub(super) enum Pipeline<'a> {

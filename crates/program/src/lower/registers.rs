@@ -8,7 +8,7 @@ use crate::ir::*;
 use crate::schedule::BaseProducts;
 use crate::settle::Choices;
 use ringforge_plan::{Lift, Modulus, MonomialCrt, Product, ProductRef, Structure, Substitute};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 impl Lowering<'_> {
     /// Everything, for a lifted product through blocks of whole registers, its low part if there is one, and

@@ -9,7 +9,7 @@ use crate::build::{Builder, repeat};
 use crate::cut::scaled;
 use crate::ir::*;
 use ringforge_plan::{Group, Lift, Product, Schoenhage};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 use steps::{Blocks, STORED};
 
 impl Lowering<'_> {

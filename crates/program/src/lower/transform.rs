@@ -11,7 +11,7 @@ use crate::cut::scaled;
 use crate::ir::*;
 use crate::schedule::{BaseProducts, ScalePlace, Weights};
 use ringforge_plan::{Group, Substitute};
-use ringforge_target::{ALIGNMENT, TABLE_ALIGNMENT};
+use ringforge_targets::{ALIGNMENT, TABLE_ALIGNMENT};
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
 #[derive(Clone, Debug)]

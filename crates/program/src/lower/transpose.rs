@@ -6,7 +6,7 @@
 
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use ringforge_target::Registers;
+use ringforge_targets::Registers;
 
 /// What runs once, given where words are as a function of base and stride.
 type Body<'a> = dyn FnMut(&mut Builder, &dyn Fn(usize, usize) -> Index) -> Vec<Stmt> + 'a;

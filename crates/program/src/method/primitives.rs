@@ -6,7 +6,7 @@
 
 use super::*;
 use crate::ir::{Block, Factor, Op, Procedure, Program, Stmt, Value};
-use ringforge_target::Registers;
+use ringforge_targets::Registers;
 
 /// One way to reduce, or to multiply and reduce, modulo one number in words of one size.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use crate::lower::{LowerError, SHORT, registers, unsupported};
 use crate::method::{MulMethod, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Layout, Limits, Schedule};
 use ringforge_plan::{Levels, MonomialCrt, ProductRef, Structure, Substitute, word_bits};
-use ringforge_target::Registers;
+use ringforge_targets::Registers;
 
 /// Bits of the longest words of products.
 pub(crate) const LONG: u8 = 32;

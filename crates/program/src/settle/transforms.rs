@@ -8,7 +8,7 @@ use crate::lower::{LowerError, SHORT, unsupported};
 use crate::method::{Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Order};
 use ringforge_plan::{Levels, Plan, word_bits};
-use ringforge_target::{Registers, Target};
+use ringforge_targets::{Registers, Target};
 
 /// A transform as it is settled.
 pub(crate) struct Candidate<'a> {

@@ -5,7 +5,7 @@ use ringforge_interpret::run::{run, run_in_place};
 use ringforge_plan::Plan;
 use ringforge_program::lower::lower;
 use ringforge_program::schedule::Schedule;
-use ringforge_target::{AVX2, Target};
+use ringforge_targets::{AVX2, Target};
 
 /// A generator of numbers, the same whenever it starts from the same seed.
 pub struct Random(pub u64);

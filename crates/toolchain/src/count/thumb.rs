@@ -3,7 +3,7 @@
 //! Encodings as in the Armv7-M Architecture Reference Manual, chapter A5. Instructions of an IT block whose condition fails take their
 //! cycle, and IT itself takes one: the manual lets it take none, on conditions that it does not give.
 
-use ringforge_target::InOrder;
+use ringforge_targets::InOrder;
 
 use super::Counts;
 

@@ -4,7 +4,7 @@ use ringforge_program::schedule::{Layout, Schedule};
 
 use super::super::untried;
 use super::{Queued, Search};
-use crate::lab::Lab;
+use crate::trial::Builder;
 use crate::ui::Failure;
 
 /// A schedule with each layout of blocks; none where a user says one.
@@ -27,8 +27,10 @@ impl Search<'_> {
         let mut all = Vec::new();
         for schedule in others(&usual) {
             // What does not hold is no candidate: the program says why.
-            let Ok(made) = self.lab.program(self.target, &schedule, plan.clone()) else { continue };
-            let code = Lab::code(&made)?;
+            let Ok(made) = self.builder.program(self.target, &schedule, plan.clone()) else {
+                continue;
+            };
+            let code = Builder::code(&made)?;
             let known = self.queue.iter().chain(&all).any(|other| other.tried.code == code.1);
             if known {
                 continue;
@@ -41,7 +43,7 @@ impl Search<'_> {
             self.all.push(candidate);
             self.begun.push(trial);
             self.easier.push(trial);
-            let tried = self.lab.compile((made, schedule), &format!("{trial}-layout"), code)?;
+            let tried = self.builder.compile((made, schedule), &format!("{trial}-layout"), code)?;
             all.push(Queued { trial, tried, measured: None, modelled: None });
         }
         match all.is_empty() {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::code::code_mutants;
 use crate::object::Layout;
-use ringforge_target::AARCH64;
+use ringforge_targets::AARCH64;
 use ringforge_testing::needs;
 use ringforge_toolchain::Compiler;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::code::code_mutants;
 use crate::object::Layout;
-use ringforge_target::ARMV7E_M;
+use ringforge_targets::ARMV7E_M;
 use ringforge_testing::needs;
 use ringforge_toolchain::Compiler;
 

@@ -25,7 +25,7 @@ use crate::ir::*;
 use crate::method::Modulus;
 use crate::schedule::BaseProducts;
 use ringforge_plan::{MonomialCrt, ProductRef, Structure};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// An operand: whole registers of words of the procedure's size, zeros behind its coefficients.
 #[derive(Clone, Copy, Debug)]

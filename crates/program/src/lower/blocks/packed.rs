@@ -17,7 +17,7 @@ use crate::ir::*;
 use crate::schedule::BaseProducts;
 use ringforge_plan::{Arith, Grid, Group, Product, ProductRef, Structure, Substitute, Unit, Val};
 use ringforge_ring::zq;
-use ringforge_target::{ALIGNMENT, Registers, TABLE_ALIGNMENT};
+use ringforge_targets::{ALIGNMENT, Registers, TABLE_ALIGNMENT};
 
 const CITE: &str = "[Chiu25 §3.4.1]";
 

@@ -9,7 +9,7 @@ use super::super::{LowerError, Lowering};
 use super::{Packed, Style};
 use crate::build::repeat_unrolled;
 use crate::ir::*;
-use ringforge_target::{ALIGNMENT, TABLE_ALIGNMENT};
+use ringforge_targets::{ALIGNMENT, TABLE_ALIGNMENT};
 
 /// The odd words of a pair.
 const ODD: u8 = 0xaa;

@@ -10,7 +10,7 @@ use crate::ir::*;
 use crate::method::{EvenModulus, Modulus, ProductMethod};
 use crate::schedule::Weights;
 use ringforge_plan::Unit;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Where (w·b, b) are.
 struct Windows {

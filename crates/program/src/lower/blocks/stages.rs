@@ -6,7 +6,7 @@ use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Words};
 use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 impl Lowering<'_> {
     /// Copies `n` words of a caller into whole registers, reduced or as they are, zeros behind them

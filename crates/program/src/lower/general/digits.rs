@@ -12,7 +12,7 @@ use crate::build::{Builder, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus};
 use ringforge_plan::{ChangeModulus, Structure};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// One digit.
 #[derive(Clone, Copy, Debug)]

@@ -21,7 +21,7 @@ use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
 use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Bits of words that hold all sums of products of 16 bits.
 pub(super) const LONG_BITS: u8 = 64;

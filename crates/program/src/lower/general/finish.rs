@@ -12,7 +12,7 @@ use crate::schedule::BaseProducts;
 use crate::settle::Choices;
 use ringforge_plan::Unit;
 use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// What is summed.
 pub(super) struct Finish<'a> {

@@ -32,8 +32,8 @@ pub(super) use quotient::reciprocal;
 use residue::Residue;
 use ringforge_plan::{Lift, Plan, ProductRef, Structure};
 use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
-use ringforge_target::{Registers, Target};
+use ringforge_targets::ALIGNMENT;
+use ringforge_targets::{Registers, Target};
 
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
 const NARROW: u64 = 1 << 14;

@@ -8,7 +8,7 @@ use super::residue::Residue;
 use crate::build::Builder;
 use crate::ir::*;
 use ringforge_ring::{Ring, zq};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// μ = ⌊x^(2n−2)/f⌋, n − 1 coefficients in `[0, q)`.
 pub(in crate::lower) fn reciprocal(ring: &Ring) -> Vec<u64> {

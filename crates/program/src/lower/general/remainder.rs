@@ -18,7 +18,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Words of H that are taken at a time, between a load and a store of sums.
 const TOGETHER: usize = 4;

@@ -14,7 +14,7 @@ use crate::schedule::BaseProducts;
 use crate::settle;
 use crate::settle::products::{Settlement, Task, Way};
 use ringforge_plan::{MonomialCrt, Product, ProductRef, Structure, Substitute, Unit};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// A procedure (out, a, b) and what it leaves.
 #[derive(Clone, Copy, Debug)]

@@ -18,7 +18,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Words of sums that dots are summed in.
 pub(super) const DOT_BITS: u8 = 32;

@@ -7,7 +7,7 @@ use super::{Ends, InnerProduct, LowerError, Lowering, write};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::settle::Refused;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 const CITE: &str = "[Seiler18 §4]";
 

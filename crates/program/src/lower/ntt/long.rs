@@ -6,7 +6,7 @@ use super::write::{Rounds, factors};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::LowerError;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 impl Base<'_> {
     /// Leaves of whole registers, one after the other, of operands from word `start` on.

@@ -33,7 +33,7 @@ use passes::Ending;
 pub(crate) use plan::{Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
 use ringforge_plan::{Levels, Ntt, Plan};
-use ringforge_target::{Products, Target};
+use ringforge_targets::{Products, Target};
 use std::collections::BTreeSet;
 pub(crate) use sums::room;
 pub(crate) use words::Words;

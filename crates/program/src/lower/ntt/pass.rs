@@ -7,7 +7,7 @@
 
 use super::ranges::interleaved;
 use ringforge_plan::{Butterflies, LevelSplit};
-use ringforge_target::Registers;
+use ringforge_targets::Registers;
 
 /// What a step does to the registers of a group; registers are numbered within the group.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ use crate::schedule::Order;
 use crate::settle::Choices;
 use crate::unsigned::{Algorithm, Kind, Placement, Unsigned as Placed};
 use ringforge_plan::{Butterflies, LevelSplit, Levels, Plan};
-use ringforge_target::{ALIGNMENT, Registers, Target};
+use ringforge_targets::{ALIGNMENT, Registers, Target};
 use std::collections::BTreeSet;
 
 const CITE: &str = "[TokudaKameyama23 §3.4]";

@@ -6,7 +6,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{FreezeMethod, MulMethod, ReduceMethod};
 use ringforge_plan::{Butterflies, LevelSplit};
-use ringforge_target::TABLE_ALIGNMENT;
+use ringforge_targets::TABLE_ALIGNMENT;
 use std::collections::BTreeSet;
 
 /// How passes become code.

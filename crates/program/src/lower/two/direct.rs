@@ -5,7 +5,7 @@ use super::Q;
 use super::matrix::main_diagonal;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Matrices of at most so many registers: sums, a word of the vector and a product fit in them.
 pub const LARGEST: usize = 6;

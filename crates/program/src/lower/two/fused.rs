@@ -9,7 +9,7 @@ use super::Q;
 use super::leaf::Product;
 use crate::build::Builder;
 use crate::ir::*;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {

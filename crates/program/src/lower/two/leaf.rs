@@ -3,7 +3,7 @@
 use super::Q;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// Rows of the matrix that are summed up side by side: sums, diagonals and a word of the vector
 /// all fit in sixteen registers.

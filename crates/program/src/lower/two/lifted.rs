@@ -18,8 +18,8 @@ use crate::lower::{LowerError, Lowered, SHORT, general, unsupported};
 use crate::settle::Choices;
 use ringforge_plan::{Inside, Lift, Plan, Product, ToeplitzPair, odd_inverse};
 use ringforge_ring::zq;
-use ringforge_target::ALIGNMENT;
-use ringforge_target::Target;
+use ringforge_targets::ALIGNMENT;
+use ringforge_targets::Target;
 
 /// Where the word is that many behind the first one of a register.
 type At<'a> = &'a dyn Fn(i64) -> Index;

@@ -4,7 +4,7 @@ use super::linear::{Edge, Elsewhere, Place};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{Product, ToeplitzMatrix};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 use std::ops::Range;
 
 /// Where in the 2N words of diagonals the main one stands, and after it those below.

@@ -29,7 +29,7 @@ use linear::{Family, Finish, Map, Place};
 use matrix::Direct;
 use ringforge_plan::{Form, Plan, Product, ToeplitzMatrix, odd_inverse};
 use ringforge_ring::zq;
-use ringforge_target::{ALIGNMENT, Products, Target};
+use ringforge_targets::{ALIGNMENT, Products, Target};
 use shape::{Layout, Shape};
 use steps::{Arena, Step};
 

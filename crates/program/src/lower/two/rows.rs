@@ -9,7 +9,7 @@ use super::matrix::main_diagonal;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::NarrowMethod;
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// The procedure `(out, diagonals, vector)`; `size` is a multiple of a register.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {

@@ -10,7 +10,7 @@ use super::linear::{Elsewhere, Family, Finish, Map, Place};
 use crate::build::Builder;
 use crate::ir::{BufferId, Procedure, Role};
 use ringforge_plan::{Arith, Network, ToomCook, Val};
-use ringforge_target::ALIGNMENT;
+use ringforge_targets::ALIGNMENT;
 
 /// One step.
 #[derive(Clone, Debug)]

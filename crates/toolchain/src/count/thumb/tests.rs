@@ -1,6 +1,6 @@
 //! Short sequences, their cycles worked out by hand from the Cortex-M4 Technical Reference Manual, table 3-1 and section 3.3.3.
 
-use ringforge_target::{ARMV7E_M, InOrder, Model};
+use ringforge_targets::{ARMV7E_M, InOrder, Model};
 
 use super::*;
 

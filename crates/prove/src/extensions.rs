@@ -318,7 +318,7 @@ impl Walk<'_> {
         let mut terms = vec![(l, 1)];
         terms.extend(g.iter().map(|&(_, f, c)| (f, c)));
         let sum = self.cut.world.funs.lin(from, form.k, 0, &terms);
-        let wide = self.cut.cones.summary(&mut self.cut.world.funs, sum, 0, 65535);
+        let wide = self.cut.enumeration.summary(&mut self.cut.world.funs, sum, 0, 65535);
         let carry = match wide.map(|s| (i128::from(s.min >> 16), i128::from(s.max >> 16))) {
             // One carry is one function, whichever bits of the half are used.
             Ok((lo, hi)) if from > 32 && lo < hi => {

@@ -6,8 +6,8 @@
 //! narrower after it. A step changes few groups of terms, so that it costs little to try, and nothing is enumerated
 //! but what comes out in the end.
 
-use crate::cones::POINTS;
 use crate::cut::Cutter;
+use crate::enumeration::POINTS;
 use crate::spread::{Seen, width};
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -137,7 +137,7 @@ fn add(values: &mut [i128; POINTS], at: &[i64; POINTS], c: i128) -> Option<()> {
 impl Cutter {
     /// The same integer, in a spelling in which it takes at most `room` values, where folding and unfolding
     /// single names leads to one.
-    pub(crate) fn refolded(&mut self, form: &Form, room: i128) -> Option<Form> {
+    pub(crate) fn narrower_spelling(&mut self, form: &Form, room: i128) -> Option<Form> {
         if self.world.has_floor(form) {
             return None;
         }
@@ -320,12 +320,12 @@ mod tests {
         let spelled = combine(&[(&part, 1), (&total(&all[4..]), 1)]);
         let sum = combine(&[(&spelled, 1), (&round, -Q)]);
         assert!(wide(&mut cut, &sum) > 60000);
-        let found = cut.refolded(&sum, 6000).expect("a narrower spelling");
+        let found = cut.narrower_spelling(&sum, 6000).expect("a narrower spelling");
         assert_eq!(cut.one_base(&found), cut.one_base(&v), "the reduction of v");
         assert_same(&mut cut, &sum, &found);
         for (c, of) in [(Q, &spelled), (-Q, &total(&all[1..]))] {
             let wrong = combine(&[(of, 1), (&round, c)]);
-            assert_eq!(cut.refolded(&wrong, 6000), None);
+            assert_eq!(cut.narrower_spelling(&wrong, 6000), None);
         }
     }
 }

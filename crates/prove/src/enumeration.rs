@@ -1,4 +1,4 @@
-//! Cones: what a function of one variable does over the variable's whole interval, by
+//! Enumeration: what a function of one variable does over the variable's whole interval, by
 //! enumeration. No lemma about any reduction is needed, and none is trusted.
 //!
 //! Intervals are cut where the kernel cuts them, so that the many intervals over which one and the same
@@ -136,7 +136,7 @@ fn join(all: &mut Option<Part>, next: &Part) {
 
 /// Enumeration with caches and limits.
 #[derive(Default)]
-pub struct Cones {
+pub struct Enumeration {
     /// Most points that one function may have.
     pub max_points: u64,
     /// Point evaluations (points times nodes) that remain.
@@ -150,10 +150,10 @@ pub struct Cones {
     points: FxHashMap<(FunId, i64, i64), [i64; POINTS]>,
 }
 
-impl Cones {
+impl Enumeration {
     /// Empty caches.
-    pub fn new() -> Cones {
-        Cones { max_points: 1 << 24, budget: 1 << 36, ..Cones::default() }
+    pub fn new() -> Enumeration {
+        Enumeration { max_points: 1 << 24, budget: 1 << 36, ..Enumeration::default() }
     }
 
     /// Everything enumerated so far: `(function, lo, hi)` with its summary.
@@ -323,12 +323,12 @@ mod tests {
     fn wide_intervals_of_one_function_share_their_pieces() {
         let (mut funs, q, end) = (Funs::default(), 30011i64, 1i64 << 22);
         let f = reduced(&mut funs, q);
-        let mut cones = Cones::new();
+        let mut enumeration = Enumeration::new();
         for i in 0..300 {
             let (lo, hi) = (-end + 997 * (i * 37 % 300), end - 1009 * (i * 71 % 300));
-            let s = cones.summary(&mut funs, f, lo, hi).expect("few pieces");
+            let s = enumeration.summary(&mut funs, f, lo, hi).expect("few pieces");
             assert_eq!((s.line.m, s.line.modulo(q as u32)), (q as u64, Some((1, 0))));
-            assert_eq!(cones.linear(&mut funs, f, lo, hi, 32), None);
+            assert_eq!(enumeration.linear(&mut funs, f, lo, hi, 32), None);
             if i % 60 == 0 {
                 let mut values = Vec::new();
                 funs.enumerate(f, lo, hi, |_, v| {
@@ -339,7 +339,7 @@ mod tests {
                 assert_eq!(s, Summary { min, max, line: Line::through(lo, &values) }, "{lo} {hi}");
             }
         }
-        let (spent, once) = ((1 << 36) - cones.budget, funs.size(f) as u64 * 2 * end as u64);
+        let (spent, once) = ((1 << 36) - enumeration.budget, funs.size(f) as u64 * 2 * end as u64);
         assert!(spent < once, "{spent} for all, {once} for each point once");
     }
 

@@ -3,10 +3,10 @@
 //! Where a product goes through other moduli than the contract's, the outputs are linear modulo q in
 //! *digits*: variables that are known modulo some p, and in no other modulus but as the integers
 //! that they are. A digit may depend on others, as Garner's u_2 = (r_2 − u_1)/p_1 mod p_2 does. A
-//! *tower* is a digit on which no other depends, with all that it depends on and with integer
+//! *reconstruction* is a digit on which no other depends, with all that it depends on and with integer
 //! factors, such that modulo each p the digits of other moduli cancel:
 //! u_1 + p_1·u_2 + p_1·p_2·u_3. Nothing says which factors: cancelling decides all of them
-//! ([`Towers::tower`]). What integer a tower is, [`crate::integers`] finds.
+//! ([`Reconstructions::reconstruction`]). What integer a reconstruction is, [`crate::integers`] finds.
 
 use crate::cut::Cutter;
 use crate::values::{Atom, AtomId, Form, ModForm, Source, VarId, World};
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-/// Numbers that the towers' integers are known modulo lie below this.
+/// Numbers that the reconstructions' integers are known modulo lie below this.
 const LARGEST: i128 = 1 << 62;
 /// Digits that one value depends on at most.
 const DIGITS: usize = 1 << 12;
@@ -41,7 +41,7 @@ pub(crate) struct Apart {
 
 /// Digits with integer factors.
 #[derive(Clone, Debug)]
-pub(crate) struct Tower {
+pub(crate) struct Reconstruction {
     /// All digits with their factors.
     pub digits: Vec<(VarId, i64)>,
     /// What it is modulo each of some numbers, of which no two have a common divisor; with the digits
@@ -54,11 +54,11 @@ pub(crate) struct Tower {
 /// The digits of which a digit is a sum, with factors, if it is one of several.
 pub(crate) type Parts = Option<Arc<Vec<(VarId, i64)>>>;
 
-/// Integers as multiples of towers, modulo q.
+/// Integers as multiples of reconstructions, modulo q.
 pub(crate) type Multiples = Vec<(usize, u32)>;
 
 /// All that is known of digits.
-pub(crate) struct Towers<'c> {
+pub(crate) struct Reconstructions<'c> {
     pub cut: &'c mut Cutter,
     below: FxHashMap<u32, Vec<Below>>,
     /// Digits that are sums of digits.
@@ -70,16 +70,16 @@ pub(crate) struct Towers<'c> {
     products: FxHashSet<(VarId, u32)>,
     /// What such a digit is modulo the number that its factors are known in.
     own: FxHashMap<VarId, ModForm>,
-    pub list: Vec<Tower>,
+    pub list: Vec<Reconstruction>,
     of: FxHashMap<VarId, usize>,
 }
 
 /// Why an output is not understood.
 pub(crate) type Failure = String;
 
-impl<'c> Towers<'c> {
-    pub fn new(cut: &'c mut Cutter) -> Towers<'c> {
-        Towers {
+impl<'c> Reconstructions<'c> {
+    pub fn new(cut: &'c mut Cutter) -> Reconstructions<'c> {
+        Reconstructions {
             cut,
             below: FxHashMap::default(),
             split: FxHashMap::default(),
@@ -275,12 +275,12 @@ impl<'c> Towers<'c> {
         self.own.get(&v).map_or_else(|| self.cut.world.var(v).residue.m, |form| form.m)
     }
 
-    /// The tower on top of which a digit stands: its number in the list.
+    /// The reconstruction on top of which a digit stands: its number in the list.
     ///
     /// With p_1, …, p_m the moduli in an order in which digits depend on earlier ones only, the factor
     /// of the top is p_1·…·p_(m−1). From the top downwards each digit's factor is a multiple of the
     /// moduli before its own, and modulo those behind it what makes the digit cancel.
-    fn tower(&mut self, top: VarId) -> Result<usize, Failure> {
+    fn reconstruction(&mut self, top: VarId) -> Result<usize, Failure> {
         if let Some(&number) = self.of.get(&top) {
             return Ok(number);
         }
@@ -343,7 +343,7 @@ impl<'c> Towers<'c> {
         for (form, _) in &forms {
             lower |= self.has_lower(form);
         }
-        self.list.push(Tower { digits, forms, lower });
+        self.list.push(Reconstruction { digits, forms, lower });
         self.of.insert(top, self.list.len() - 1);
         Ok(self.list.len() - 1)
     }
@@ -382,9 +382,12 @@ impl<'c> Towers<'c> {
         Ok((ModForm { m: p, k: all.k, t }, all.split))
     }
 
-    /// The digits of a form modulo q as multiples of towers, with those that had to be spelled out for it
+    /// The digits of a form modulo q as multiples of reconstructions, with those that had to be spelled out for it
     /// and how often.
-    pub fn towers(&mut self, apart: &Apart) -> Result<(Multiples, BTreeMap<VarId, u32>), Failure> {
+    pub fn reconstructions(
+        &mut self,
+        apart: &Apart,
+    ) -> Result<(Multiples, BTreeMap<VarId, u32>), Failure> {
         let mut left = apart.digits.clone();
         let mut out = Vec::new();
         // Tops: digits on which none of the others depends.
@@ -410,7 +413,7 @@ impl<'c> Towers<'c> {
         Ok((out, spelled))
     }
 
-    /// Takes the multiple of a tower from a sum of digits modulo q that leaves nothing of its top.
+    /// Takes the multiple of a reconstruction from a sum of digits modulo q that leaves nothing of its top.
     fn take(
         &mut self,
         top: VarId,
@@ -418,7 +421,7 @@ impl<'c> Towers<'c> {
         out: &mut Multiples,
     ) -> Result<(), Failure> {
         let q = u64::from(self.cut.world.q);
-        let number = self.tower(top)?;
+        let number = self.reconstruction(top)?;
         let digits = &self.list[number].digits;
         let factor = |c: i64| i128::from(c).rem_euclid(q.into()) as u64;
         let own = digits.iter().find(|d| d.0 == top).map_or(0, |d| factor(d.1));
@@ -434,7 +437,7 @@ impl<'c> Towers<'c> {
 
     /// The digits to spell out, with factors, for none of the `inner` digits to be left of a sum modulo q:
     /// of a sum of sums some cancel, and what is left is spelled in another way than where it is the digit
-    /// of a tower.
+    /// of a reconstruction.
     fn spell(
         &mut self,
         left: &mut BTreeMap<VarId, u32>,

@@ -28,7 +28,7 @@ const PREFIX: &str = "tried";
 const SEARCH: Duration = Duration::from_secs(1);
 
 /// Where plans are tried: one ring, one compiler.
-pub struct Lab<'a> {
+pub struct Builder<'a> {
     /// How to talk.
     pub ui: &'a Ui,
     /// The compiler.
@@ -55,7 +55,7 @@ pub struct Tried {
     pub bytes: u64,
 }
 
-impl Lab<'_> {
+impl Builder<'_> {
     /// The schedules worth a try for a plan: the target's, or the one that a search found; then, as the
     /// prover bounds Barrett's reductions of sums by the sums' parts, the same with Montgomery's, or with
     /// Barrett's where they are Montgomery's.

@@ -184,7 +184,7 @@ impl Processor {
 /// exact. Without a match it is the first of that vendor, or the first of all. None if `all` is empty.
 ///
 /// ```
-/// use ringforge_target::{AVX2, REDWOOD_COVE, ZEN4, nearest};
+/// use ringforge_targets::{AVX2, REDWOOD_COVE, ZEN4, nearest};
 /// let of = |model: &str| nearest(AVX2.simulated, model);
 /// assert_eq!(of("AuthenticAMD family 25 model 17 stepping 1"), Some((&ZEN4, true)));
 /// assert_eq!(of("GenuineIntel family 6 model 173 stepping 1"), Some((&REDWOOD_COVE, true)));

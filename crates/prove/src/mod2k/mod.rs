@@ -32,7 +32,7 @@ pub(crate) fn is_modulus(q: u64) -> bool {
 impl Job<'_> {
     /// Proves one call modulo a power of two; false (with a reason) if it cannot. [`None`] where the ring is
     /// another, or the code is not of this kind.
-    pub(crate) fn twos(&mut self, graph: &Graph, case: &CallCase) -> Option<bool> {
+    pub(crate) fn modulo_power_of_two(&mut self, graph: &Graph, case: &CallCase) -> Option<bool> {
         let contract = self.contract;
         let q = contract.ring.q();
         if !is_modulus(q) || contract.computes != Computes::Product || case.tie.is_some() {

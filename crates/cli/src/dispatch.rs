@@ -6,8 +6,8 @@ use ringforge_ring::Ring;
 use crate::entry::{Entry, formula};
 use crate::make::Made;
 
-/// What the glue is made of.
-pub struct Glue<'a> {
+/// What the dispatcher is made of.
+pub struct Dispatcher<'a> {
     /// Prefix of files and symbols.
     pub name: &'a str,
     /// The ring.
@@ -18,7 +18,7 @@ pub struct Glue<'a> {
     pub command: &'a str,
 }
 
-impl Glue<'_> {
+impl Dispatcher<'_> {
     /// The weights and degree of the transform that all targets share, if they do.
     fn layout(&self) -> Option<&TransformLayout> {
         let mut all = self.made.iter().map(|m| m.program.transform.as_ref());
@@ -54,7 +54,7 @@ impl Glue<'_> {
 
     /// `NAME.h`.
     pub fn header(&self) -> String {
-        let Glue { name, ring, .. } = self;
+        let Dispatcher { name, ring, .. } = self;
         let guard = format!("{}_H", name.to_uppercase());
         let mut text = self.opening(&format!("{name}.h"), "multiplication in the ring below");
         text += &format!(
@@ -108,7 +108,7 @@ impl Glue<'_> {
 
     /// `NAME.c`: the choice at run time.
     pub fn dispatch(&self) -> String {
-        let Glue { name, .. } = self;
+        let Dispatcher { name, .. } = self;
         let mut text = self.opening(&format!("{name}.c"), "chooses an implementation");
         text += &format!("#include \"{name}.h\"\n");
         for (procedure, entries) in self.procedures() {

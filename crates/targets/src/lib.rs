@@ -4,7 +4,7 @@
 //! or a processor's name. A new machine is a new description and an emitter.
 //!
 //! ```
-//! use ringforge_target::{AVX2, Target};
+//! use ringforge_targets::{AVX2, Target};
 //! assert_eq!(Target::find("avx2"), Some(&AVX2));
 //! assert_eq!((AVX2.registers.lanes(16), AVX2.registers.lanes(32)), (16, 8));
 //! ```

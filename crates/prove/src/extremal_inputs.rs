@@ -22,7 +22,7 @@ struct Wish {
 }
 
 /// What a sum consists of, prepared for many attempts.
-pub(crate) struct Aim<'w> {
+pub(crate) struct Extremes<'w> {
     cut: &'w mut Cutter,
     n: usize,
     ranges: &'w [(i64, i64)],
@@ -39,14 +39,14 @@ pub(crate) struct Aim<'w> {
 /// Groups that are tabulated have at most this many points.
 const POINTS: i64 = 1 << 17;
 
-impl<'w> Aim<'w> {
+impl<'w> Extremes<'w> {
     /// Prepares to drive `form`; [`None`] if it has nothing to drive.
     pub fn new(
         cut: &'w mut Cutter,
         form: &Form,
         n: usize,
         ranges: &'w [(i64, i64)],
-    ) -> Option<Aim<'w>> {
+    ) -> Option<Extremes<'w>> {
         let sides = sides(&cut.world);
         let mut by_base: FxHashMap<Base, Vec<(AtomId, i64)>> = FxHashMap::default();
         let (mut products, mut wide) = (Vec::new(), Vec::new());
@@ -95,14 +95,14 @@ impl<'w> Aim<'w> {
         }
         groups.sort_by_key(|g| g.0);
         let some = !(groups.is_empty() && wide.is_empty() && products.is_empty());
-        some.then_some(Aim { cut, n, ranges, sides, groups, wide, products })
+        some.then_some(Extremes { cut, n, ranges, sides, groups, wide, products })
     }
 
     /// Prepares to reach residues only.
-    pub fn plain(cut: &'w mut Cutter, n: usize, ranges: &'w [(i64, i64)]) -> Aim<'w> {
+    pub fn plain(cut: &'w mut Cutter, n: usize, ranges: &'w [(i64, i64)]) -> Extremes<'w> {
         let sides = sides(&cut.world);
         let (groups, wide, products) = (Vec::new(), Vec::new(), Vec::new());
-        Aim { cut, n, ranges, sides, groups, wide, products }
+        Extremes { cut, n, ranges, sides, groups, wide, products }
     }
 
     /// One attempt to make the sum large (`up`) or small.
