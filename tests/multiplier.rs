@@ -292,7 +292,7 @@ fn explain_shows_trees_ranges_counts_and_pictures() {
         dir.ringforge(&["--json", "explain", "sntrup761", "--target", "c"]).succeeds().json();
     assert!(json["tree"]["children"].is_array() && json["counts"]["total"].is_object());
     let chiu = dir.ringforge(&["explain", "sntrup761", "--plan", "sntrup761-chiu", "--as", "tree"]);
-    assert!(chiu.succeeds().stdout.contains("Time shift"), "the seed's plan shifts time");
+    assert!(chiu.succeeds().stdout.contains("Time shift"), "the paper's plan shifts time");
     dir.is_untouched();
 }
 

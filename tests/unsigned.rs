@@ -154,20 +154,20 @@ fn what_does_not_fit_is_refused_with_what_would_work() {
 fn the_seed_s_rings_are_proved() {
     let dir = Sandbox::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let cases = [("newhope512", "seed"), ("newhope1024", "best")];
+    let cases = [("newhope512", "paper"), ("newhope1024", "best")];
     for (ring, placement) in cases {
         let file = match placement {
-            "seed" => root.join(format!("docs/examples/{ring}-seed.toml")).display().to_string(),
+            "paper" => root.join(format!("docs/examples/{ring}-paper.toml")).display().to_string(),
             _ => searched(&dir, ring, "gentleman-sande"),
         };
         // The longer one by one compiler, which takes a minute.
         let compilers = compilers();
-        let some = if placement == "seed" { &compilers[..] } else { &compilers[..1] };
+        let some = if placement == "paper" { &compilers[..] } else { &compilers[..1] };
         for &cc in some {
             let package = forged(&dir, ring, &file, "avx2", cc);
             assert_eq!(package["verdict"], "proved", "{ring}, {placement}, {cc}");
             // Barrett reductions of the whole product in words, as the seed counts them.
-            if placement == "seed" {
+            if placement == "paper" {
                 let n: u64 = ring["newhope".len()..].parse().expect("a number");
                 let units = if n == 512 { 13 } else { 14 };
                 let reductions = package["targets"][0]["counts"]["total"]["reductions"].as_u64();

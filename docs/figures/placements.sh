@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measures what docs/results/reductions.md says of placements as code: placements.json, for n = 512 and 1024 the seed's
+# Measures what docs/results/reductions.md says of placements as code: placements.json, for n = 512 and 1024 the paper's
 # placement, the four optima that `ringforge search` finds in words without sign, and `forge`'s own plan in words with sign.
 # Each is forged by gcc, which is timed, and by clang, and must be proved by both. Run it from the source tree with
 # `ringforge` in the PATH, on a quiet machine.
@@ -39,7 +39,7 @@ END
 for n in 512 1024; do
     # Whole layers: 13 and 14 times n/2 words.
     seed=$(((n == 512 ? 13 : 14) * n / 2))
-    row $n "the seed's" Gentleman–Sande $seed --schedule "$figures/../examples/newhope$n-seed.toml"
+    row $n "the paper's" Gentleman–Sande $seed --schedule "$figures/../examples/newhope$n-paper.toml"
     for inverse in gentleman-sande cooley-tukey; do
         for granularity in coefficient register; do
             ringforge --json search "newhope$n" --arithmetic unsigned --granularity $granularity --inverse $inverse \

@@ -15,7 +15,7 @@ fn cycles(row: &Value) -> f64 {
     fitted.max((slots + count("other")) / 2.0).max(count("executed") / 3.0)
 }
 
-/// What seed 001 reports for whole operations, on the processor.
+/// What [Hwang24] reports for whole operations, on the processor.
 const SEED: [(&str, [f64; 3]); 2] = [
     ("sntrup761", [6_333_403.0, 147_977.0, 158_233.0]),
     ("ntrulpr761", [260_606.0, 412_629.0, 461_250.0]),
@@ -31,7 +31,7 @@ fn rounded(cycles: f64) -> String {
     number(&json!(cycles.round()))
 }
 
-/// Whole operations, by each compiler, beside the seed's.
+/// Whole operations, by each compiler, beside the paper's.
 pub fn operations(all: &Value) -> String {
     let mut rows = Vec::new();
     for (kem, published) in SEED {

@@ -1,4 +1,4 @@
-//! The unsigned scheme of seed 003 under every meaning.
+//! The unsigned scheme of [TokudaKameyama23] under every meaning.
 
 use ringforge_interpret::unsigned::{Part, count, forms, ranges, run, text};
 use ringforge_program::ir::{Computes, TransformLayout};

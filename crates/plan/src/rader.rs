@@ -134,7 +134,7 @@ impl Rader {
         [even, double(c0), double(c_infinity), double(zq::add(c0, c_infinity, q))]
     }
 
-    /// 4F_j; the seed's `2c_∞ = (f_2 − f_2)·…` is a misprint for `(f_2 − f_3)·…`.
+    /// 4F_j; the paper's `2c_∞ = (f_2 − f_2)·…` is a misprint for `(f_2 − f_3)·…`.
     fn radix_5(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
         let [even, k0, k_infinity, k1] = self.radix_5_constants();
         let (s, t) = (arith.add(f[1], f[4]), arith.add(f[2], f[3]));

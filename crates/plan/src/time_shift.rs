@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// All columns with 4 (5) cyclically consecutive zeros get one pattern, and no other place for
-    /// the zeros is cheaper, the seed's [3, 6] and [3, 7] included.
+    /// the zeros is cheaper, the paper's [3, 6] and [3, 7] included.
     #[test]
     fn zeros_land_where_they_save_most() {
         let t = transform(4591, 10, TEN);
@@ -186,7 +186,7 @@ mod tests {
             let chosen = weight(shift.inner.forward_cost(&patterns[0]));
             assert_eq!(Some(&chosen), costs.iter().min());
             assert!(chosen < *costs.iter().max().expect("ten places"));
-            assert_eq!(costs[3], chosen, "the seed's place for {zeros} zeros is as good");
+            assert_eq!(costs[3], chosen, "the paper's place for {zeros} zeros is as good");
         }
     }
 

@@ -70,7 +70,7 @@ fn change(plan: &Plan) -> &ChangeModulus {
     lift.inner.as_method::<ChangeModulus>().expect("a change of modulus")
 }
 
-/// Seed 004's prime and root, and the least prime for seed 001's transform.
+/// The prime and root of the NTRU-HPS2048677 paper, and the least prime for the transform of [Hwang24].
 #[test]
 fn primes_of_the_seeds() {
     use ringforge_ring::zq;

@@ -1,4 +1,4 @@
-//! The two shipped plans of sntrup761: against the oracle, and the seed's constants recomputed.
+//! The two shipped plans of sntrup761: against the oracle, and the paper's constants recomputed.
 
 use ringforge_plan::{Border, Lift, MonomialCrt, Plan, Substitute};
 use ringforge_ring::zq;
@@ -84,7 +84,7 @@ fn scales_of_the_seed() {
     assert_eq!((chiu.scale(), chiu.final_factor() * 170 % 4591), (170, 1));
     assert_eq!(ours.scale(), 90);
     let crt = chiu.root.as_method::<Lift>().and_then(|l| l.inner.as_method::<MonomialCrt>());
-    let crt = crt.expect("the seed's tree");
+    let crt = crt.expect("the paper's tree");
     let scales = [crt.main.scale().value(), crt.low.scale().value(), crt.low_factor()];
     assert_eq!(scales, [170, 640, 72]);
     let main = crt.main.as_method::<Substitute>().expect("main part");
@@ -112,7 +112,7 @@ fn shape_of_the_seed() {
     assert_eq!(main.convolution.weights[1], w90);
 }
 
-/// The tree for people: titles, rings and scales of the seed's plan.
+/// The tree for people: titles, rings and scales of the paper's plan.
 #[test]
 fn tree_for_people() {
     let [chiu, _] = plans();

@@ -1,10 +1,10 @@
-//! The unsigned scheme of seed 003 as a tagless-final program [TokudaKameyama23 §2.3, §3]: one
+//! The unsigned scheme as a tagless-final program [TokudaKameyama23 §2.3, §3]: one
 //! text of each algorithm, generic over two small traits.
 //!
 //! * [`Language`] is the language abstraction: arrays, indices, loops, and the domain's operations.
 //! * [`primitive::Word32`] is the low-level domain: machine words of 32 bits, over which
 //!   `montgomery_reduce`, `barrett_reduce` and `csub` are written once, so that what runs, what
-//!   is bounded and what is printed as C or OCaml is the same text (the seed's `AddMontgomery`,
+//!   is bounded and what is printed as C or OCaml is the same text (the paper's `AddMontgomery`,
 //!   [TokudaKameyama23 §6.2]).
 //!
 //! The embedded language of [`crate::ir`] has signed words, whose ranges end at 2^15 − 1; values

@@ -397,7 +397,7 @@ fn barrett_with_a_rounding_product() {
     let x = w.a(0);
     let out = w.barrett(x, 7, 15, Q);
     let r = read(&w, out, [FULL, FULL]).unwrap();
-    assert_eq!((r.lo, r.hi), (-2881, 2881)); // as recomputed from seed 000
+    assert_eq!((r.lo, r.hi), (-2881, 2881)); // as recomputed from [Chiu25]
 }
 
 #[test]

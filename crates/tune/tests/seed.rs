@@ -1,4 +1,4 @@
-//! Table 3 of seed 003, recomputed, and what the search finds beyond it. Every day mostly for n = 512; left to
+//! Table 3 of [TokudaKameyama23], recomputed, and what the search finds beyond it. Every day mostly for n = 512; left to
 //! `RINGFORGE_LONG=1` and `--include-ignored`: n = 1024, the other combinations of arithmetic and objective, and the whole table.
 
 use ringforge_interpret::unsigned::{Part as Of, count, forms, ranges};
@@ -90,7 +90,7 @@ fn what_does_not_fit_is_refused() {
     assert!(wrong(tight).contains("no placement"));
 }
 
-/// Table 3 (D) and (F): the scheme before the seed's, checked to fit.
+/// Table 3 (D) and (F): the scheme before the paper's, checked to fit.
 #[test]
 fn the_earlier_scheme_has_the_seed_s_numbers() {
     for (n, forward, inverse) in [(512, 12, 8), (1024, 13, 9)] {

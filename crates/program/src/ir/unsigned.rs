@@ -110,7 +110,7 @@ mod tests {
 
     const M: Modulus = Modulus { q: 12289, bits: 16 };
 
-    /// Products, by the definition and by the seed's Montgomery by 2^18, on all words.
+    /// Products, by the definition and by the paper's Montgomery by 2^18, on all words.
     #[test]
     fn products_are_the_canonical_residues() {
         let k = Constants::new(M.q).unwrap();
@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Reductions are the seed's, on all words.
+    /// Reductions are the paper's, on all words.
     #[test]
     fn reductions_are_the_seed_s() {
         let k = Constants::new(M.q).unwrap();
