@@ -32,7 +32,7 @@ pub trait Arith {
     fn label(&mut self, _v: Val, _what: &str) {}
 }
 
-/// Exact arithmetic: a [`Val`] stands for a vector of coefficients in `[0, q)`.
+/// Exact arithmetic: a [`Val`] represents a vector of coefficients in `[0, q)`.
 ///
 /// ```
 /// use ringforge_plan::{Arith, Exact};

@@ -75,7 +75,7 @@ impl SmallModulus {
         }
     }
 
-    /// a·b modulo this, by the definition.
+    /// a·b modulo this, by schoolbook multiplication.
     pub fn product(self, a: &[u64], b: &[u64], q: u64) -> Vec<u64> {
         let (k, (middle, low)) = (a.len(), self.trinomial(q));
         let mut c = vec![0; 2 * k - 1];
@@ -108,7 +108,7 @@ pub trait Base: Any + std::fmt::Debug + Send + Sync {
     /// The size k.
     fn size(&self) -> usize;
 
-    /// `T·v`; the definition, unless a method knows better.
+    /// `T·v`: schoolbook, unless a method overrides it.
     fn toeplitz(&self, t: &[u64], v: &[u64]) -> Vec<u64> {
         let (k, q) = (self.size(), self.q());
         let row =

@@ -1,13 +1,13 @@
-//! The Chinese remainder theorem with a binomial factor: values at the roots of
-//! (t^N − 1)(t^M − w), such as (t^90 − 1)(t^6 − 8), which fill whole registers of 16 convolutions
-//! where those of t^90 − 1 leave ten lanes idle [Chiu25 §3.1].
+//! The Chinese remainder theorem with a binomial factor: values at the roots of (t^N − 1)(t^M − w)
+//! [Chiu25 §3.1]. An example is (t^90 − 1)(t^6 − 8): its 96 convolutions fill whole registers of
+//! 16, where the 90 of t^90 − 1 leave six lanes idle.
 //!
-//! Map: f mod t^N − 1 through a transform of length N; f mod t^M − w, a sum of N/M + 1 pieces times
-//! powers of w (8 is a shift), through a twisted transform of length M. Inverse: with
-//! u = f mod t^N − 1 and v = f mod t^M − w, f = u + (t^N − 1)·B where
-//! B = (v − u mod t^M − w)/(w^{N/M} − 1) has M blocks. Scale: the first transform's, whose inverse
-//! scale the second is brought to. Condition: M divides N, w has an M-th root in Z_q, w^{N/M} − 1 is
-//! invertible, and Z_q has principal roots of unity of orders N and M.
+//! Map: a transform of length N takes f mod t^N − 1. A twisted transform of length M takes f mod
+//! t^M − w, which is a sum of N/M + 1 pieces times powers of w (8 is a shift). Inverse: with u = f
+//! mod t^N − 1 and v = f mod t^M − w, f = u + (t^N − 1)·B where B = (v − u mod
+//! t^M − w)/(w^{N/M} − 1) has M blocks. Scale: the first transform's; the second transform is
+//! multiplied to match it, forward and backward. Condition: M divides N, w has an M-th root in Z_q,
+//! w^{N/M} − 1 is invertible, and Z_q has principal roots of unity of orders N and M.
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;

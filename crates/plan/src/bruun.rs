@@ -6,9 +6,9 @@
 //! 2f_2 = (h_1 − g_1)/α, 2f_3 = (g_0 − h_0)/(αβ), 2f_0 = g_0 + h_0 + 2βf_2,
 //! 2f_1 = g_1 + h_1 − 2(α² − β)f_3. The halves are folded into constants, so the scale is 1.
 //!
-//! A binomial x^{4m} + c is the case 2β = α², c = β²: by composed multiplication [BrawleyCarlitz87]
-//! it splits as x^{4m} + 1 does [BlakeGaoMullin93], and modulo q = 3 mod 4 exactly where −c has no
-//! square root: then c = β² for two β of which one is half a square.
+//! A binomial x^{4m} + c is the case 2β = α², c = β². By composed multiplication [BrawleyCarlitz87]
+//! it splits as x^{4m} + 1 does [BlakeGaoMullin93]. Modulo q = 3 mod 4 it splits exactly where −c
+//! has no square root. Then c = β² for two values of β, and one of them is half a square.
 //!
 //! Condition: b has a square root β, and 2β − a one for one of ±β, α and β invertible.
 

@@ -1,12 +1,13 @@
 //! Plans for any ring: every way to multiply in it that the methods allow, cheapest first by the
 //! model of [`Plan::slots`].
 //!
-//! An unreduced product goes through blocks of one, two or three registers of the target and a transform of smooth
-//! length, with what is left over as a monomial factor [Chiu25 §3.1], or through x^N + 1 in halves
-//! [Seiler18 §2]: over q itself where q has the roots, else over primes that have them
-//! [Hwang24 §4.2]. Small primes are sought, as room above a residue spares reductions. Modulo powers
-//! of two there are Toeplitz matrices [Winograd80 §IV], for any f; for all q the product by its
-//! definition, as the last resort.
+//! An unreduced product is computed in one of two ways. The first cuts it into blocks of one, two
+//! or three registers of the target and uses a transform of smooth length. A monomial factor takes
+//! what is left over [Chiu25 §3.1]. The second splits x^N + 1 in halves [Seiler18 §2]. Both run
+//! over q itself if q has the roots, and otherwise over primes that have them [Hwang24 §4.2]. The
+//! search prefers small primes, because headroom above a residue saves reductions. Modulo powers of
+//! two there are also Toeplitz matrices [Winograd80 §IV], for any f. The schoolbook product works
+//! for every q and is the last resort.
 
 use crate::automatic::NoPlan;
 use crate::domain::Domain;
@@ -42,7 +43,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it multiplies by the definition of the product, with the fewest kinds of steps to be proved.
+    /// Whether this is the schoolbook product, which has the fewest kinds of steps to prove.
     pub fn is_definition(&self) -> bool {
         match self.plan.root.structure() {
             Structure::Lifted(lift) => matches!(lift.inner.structure(), Structure::Definition),
@@ -178,8 +179,9 @@ impl Maker<'_> {
         self.tree(tree, self.operands, format!("over {q} itself, schoolbook"));
     }
 
-    /// Transforms of x^n ± x^(n/2) + 1 by its two roots and then splits in three and in two, as far as q's roots
-    /// and n go, and with one split in two less: dot products of pairs may cost less than a level.
+    /// Transforms of x^n ± x^(n/2) + 1: first by its two roots, then by splits in three and in two,
+    /// as far as q's roots and n allow. A second plan has one split less, because dot products of
+    /// pairs may cost less than a level.
     fn trinomial(&mut self, q: u64) {
         let n = self.ring.degree();
         let f = self.ring.modulus();

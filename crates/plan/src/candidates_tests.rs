@@ -104,7 +104,7 @@ fn there_is_always_the_universal_plan() {
     }
 }
 
-/// And the definition of the product, which is proved where others may not be.
+/// The schoolbook product is always there too: it can be proved where other plans may not be.
 #[test]
 fn there_is_always_the_definition() {
     for ring in [

@@ -1,18 +1,17 @@
 //! Another modulus for the coefficients: the product over the integers, from its residues modulo
 //! distinct primes [Hwang24 §4.2] [Garner59].
 //!
-//! Map: centred operands as they are, seen modulo p_1, p_2, …; each residue of the product is
-//! multiplied out modulo its own prime, which has the roots of unity that q lacks. Inverse, Garner's
-//! mixed radix: with all digits centred,
-//! x = u_1 + p_1·(u_2 + p_2·(u_3 + …)), u_1 = r_1, u_2 = (r_2 − u_1)/p_1 mod p_2,
-//! u_3 = ((r_3 − u_1)/p_1 − u_2)/p_2 mod p_3, … then x mod q. Scale: 1, as the inner scales are taken
-//! out prime by prime.
+//! Map: the centred operands, unchanged, read modulo p_1, p_2, …. Each residue of the product is
+//! computed modulo its own prime, which has the roots of unity that q lacks. Inverse: Garner's
+//! mixed-radix reconstruction. With all digits centred, x = u_1 + p_1·(u_2 + p_2·(u_3 + …)),
+//! u_1 = r_1, u_2 = (r_2 − u_1)/p_1 mod p_2, u_3 = ((r_3 − u_1)/p_1 − u_2)/p_2 mod p_3, … and then
+//! x is reduced mod q. Scale: 1, because each inner scale is divided out modulo its own prime.
 //!
 //! Condition: the digits reach every integer of at most (∏ p_i − 1)/2 in size, so the worst
-//! coefficient of the product over the integers may be no larger: with |a_i| ≤ A, |b_i| ≤ B and at
-//! most t products in one coefficient, 2·t·A·B < ∏ p_i. Random operands hardly ever come near the
-//! bound; those that do must be right all the same. f has to be one over the integers: x^n ± 1,
-//! x^n, or nothing (an unreduced product).
+//! coefficient of the product over the integers must not be larger. With |a_i| ≤ A, |b_i| ≤ B and
+//! at most t products in one coefficient, this means 2·t·A·B < ∏ p_i. Random operands hardly ever
+//! come near the bound, but those that do must be right too. The modulus f must be a polynomial
+//! over the integers: x^n ± 1, x^n, or none (an unreduced product).
 
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;

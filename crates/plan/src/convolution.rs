@@ -1,8 +1,9 @@
-//! Convolutions with constants, on blocks: what Rader's transform of a long prime is made of.
+//! Convolutions of blocks with constants: the pieces of Rader's transform of a long prime length.
 //!
-//! Cyclic ones of even length split, x^2h − 1 = (x^h − 1)(x^h + 1), the halves folded into the
-//! constants; what is left is a Toeplitz matrix of constants times a vector, by Karatsuba's three
-//! products of half the size, or six of a third [Winograd80] [Chiu25 §2.5].
+//! A cyclic convolution of even length splits by x^2h − 1 = (x^h − 1)(x^h + 1), and the factors 1/2
+//! are folded into the constants. What is left is a Toeplitz matrix of constants times a vector.
+//! Karatsuba computes it by three products of half the size, or by six of a third of the size
+//! [Winograd80] [Chiu25 §2.5].
 
 use crate::arith::{Arith, Val};
 use ringforge_ring::zq;

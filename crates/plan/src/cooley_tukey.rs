@@ -1,13 +1,13 @@
 //! A transform of length p·q as q transforms of length p, twiddles, and p transforms of length q
 //! [CooleyTukey65] [Chiu25 §3.4.1].
 //!
-//! With i = q·i_1 + i_2 and j = j_1 + p·j_2,
-//! ω^{ij} = (ω^q)^{i_1 j_1} · ω^{i_2 j_1} · (ω^p)^{i_2 j_2}. `twisted` takes i_2 and j_1 from a
-//! centred interval ({−1, 0, 1} for 3) instead of {0, 1, 2}: the same sub-transforms on rotated
-//! blocks, but only ω and ω^{−1} as twiddles for 3 × 3, not ω, ω², ω⁴.
+//! With i = q·i_1 + i_2 and j = j_1 + p·j_2, ω^{ij} = (ω^q)^{i_1 j_1} · ω^{i_2 j_1} ·
+//! (ω^p)^{i_2 j_2}. The option `twisted` takes i_2 and j_1 from a centred interval ({−1, 0, 1}
+//! for 3) instead of {0, 1, 2}. The sub-transforms are the same, on rotated blocks, but 3 × 3 needs
+//! only ω and ω^{−1} as twiddles, not ω, ω², ω⁴.
 //!
-//! Twisted and made of two doubling radix-3 butterflies, the second level finds 2f_0 already there
-//! and halved twiddles elsewhere, and the whole leaves the scale 2, not 4 (Figure 3.9 of the seed).
+//! A twisted transform of two doubling radix-3 butterflies leaves the scale 2, not 4 ([Chiu25],
+//! Figure 3.9). Its second level finds 2f_0 already there and uses halved twiddles elsewhere.
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
@@ -98,8 +98,8 @@ impl CooleyTukey {
         (0..self.first.len()).flat_map(|j1| outer.iter().map(move |&i2| (j1, i2))).collect()
     }
 
-    /// Both levels, not halving, from inputs at `from[i]`, of which `present` are not zero, to
-    /// outputs at `to`; between them at `cells`, row by row.
+    /// Both levels, without halving. Input i is at `from[i]` and is zero unless `present[i]`;
+    /// outputs go to `to`. Between the levels, values lie at `cells`, row by row.
     fn levels(
         &self,
         from: &[usize],

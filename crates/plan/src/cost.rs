@@ -98,9 +98,9 @@ impl Model<'_> {
         }
     }
 
-    /// An unreduced product by its definition, in sums of words of 32 bits that are reduced where they would
-    /// not fit: a broadcast, a load, a low product and a sum for each term of a register of
-    /// coefficients, a quarter of them with zeros.
+    /// An unreduced schoolbook product. Without 64-bit sums it adds in 32 bits and reduces sums
+    /// that would not fit. Each term of a register of coefficients takes a broadcast, a load, a low
+    /// product and an addition. Terms with padding zeros add a quarter.
     fn definition(&self, node: &dyn Product) -> f64 {
         let domain = node.domain();
         let n = domain.operand as f64;
@@ -259,7 +259,7 @@ struct Level<'a> {
     points: f64,
     /// Operations for one word of every block.
     operations: f64,
-    /// Stores, likewise.
+    /// Stores for one word of every block.
     stores: f64,
 }
 

@@ -1,8 +1,8 @@
-//! The transform by its definition, of any length [Chiu25 §2.4].
+//! The schoolbook transform, of any length [Chiu25 §2.4].
 //!
-//! F_j = Σ_i ω^{ij} f_i: (n − 1)² multiplications, scale 1, no condition beyond the root. Too slow
-//! to forge with, but it takes every length, so a new method can be tried beside it. The worked
-//! example of `docs/developers/add-a-method.md`.
+//! F_j = Σ_i ω^{ij} f_i: (n − 1)² multiplications, scale 1, no condition beyond the root. It is too
+//! slow to forge with, but it takes every length, so a new method can be tried in combination with
+//! it. It is the worked example of `docs/developers/add-a-method.md`.
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
@@ -20,7 +20,7 @@ pub const METHOD: Method = Method {
     build: Build::Transform(build),
 };
 
-/// The transform by its definition.
+/// The schoolbook transform.
 #[derive(Clone, Debug)]
 pub struct Direct {
     /// What is computed, on which root.

@@ -1,11 +1,11 @@
 //! A transform of length p·q, p and q coprime, as a rectangle of independent transforms without
 //! twiddles [Good58] [Chiu25 §2.3.1].
 //!
-//! Block i goes in at cell (i mod p, i mod q) and F_j comes out at the cell (r, c) with
-//! j = q·r + p·c mod pq (the Ruritanian map), as
-//! ω^{ij} = (ω^q)^{ir} · (ω^p)^{ic}. The p-axis is transformed first forward and last backward.
+//! Block i goes in at cell (i mod p, i mod q). F_j comes out at the cell (r, c) with j = q·r + p·c
+//! mod pq (the Ruritanian map), because ω^{ij} = (ω^q)^{ir} · (ω^p)^{ic}. The p-axis is transformed
+//! first forward and last backward.
 //!
-//! In more dimensions it is nested: 102 = 17·3·2 is `(good-thomas 17 6 … (good-thomas 2 3 …))`.
+//! More dimensions are nested: 102 = 17·3·2 is `(good-thomas 17 6 … (good-thomas 2 3 …))`.
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;

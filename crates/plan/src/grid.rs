@@ -1,15 +1,18 @@
-//! Two levels of a transform on a grid of blocks that lie as they come, row by row: what lowering needs where a register
-//! holds several blocks of a row.
+//! Two levels of a transform on a grid of blocks in order, row by row. Lowering uses this form if a
+//! register holds several blocks of a row.
 
 use crate::arith::{Arith, Val};
 use crate::transform::TransformRef;
 use crate::unit::Unit;
 
-/// A transform of length P·Q at r·ω^j of which block Q·i_1 + i_2 lies in row i_1 and column i_2 of P rows and Q columns,
-/// and F_j, j = j_1 + P·j_2, is left in row j_1 and column j_2.
+/// A transform of length P·Q at the points r·ω^j, on a grid of P rows and Q columns. Block
+/// Q·i_1 + i_2 lies in row i_1 and column i_2. F_j with j = j_1 + P·j_2 is left in row j_1 and
+/// column j_2.
 ///
-/// Forward: [down](Grid::down) every column, block (j_1, i_2) times its [factor](Grid::factor), [along](Grid::along) every
-/// row. Inverse: [back](Grid::back) along every row, times the factor's inverse, [up](Grid::up) every column. Forward leaves the product of both scales s, the inverse P·Q·s.
+/// Forward: apply [down](Grid::down) to every column, multiply block (j_1, i_2) by its
+/// [factor](Grid::factor), and apply [along](Grid::along) to every row. Inverse: apply
+/// [back](Grid::back) to every row, multiply by the factor's inverse, and apply [up](Grid::up) to
+/// every column. Forward leaves the product s of both scales; the inverse leaves P·Q·s.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// ω, a principal root of unity of order P·Q.
@@ -59,7 +62,7 @@ impl Grid {
         self.second.inverse(arith, row)
     }
 
-    /// The inverse of the first level, of which only the rows marked in `wanted` are read.
+    /// The inverse of the first level. Only the rows marked in `wanted` are read.
     pub fn up(&self, arith: &mut dyn Arith, column: &[Val], wanted: &[bool]) -> Vec<Val> {
         let plain = self.first.inverse_wanted(arith, column, wanted);
         self.twisted(arith, &plain, self.twist.inverted())

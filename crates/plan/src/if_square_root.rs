@@ -73,10 +73,10 @@ impl Base for IfSquareRoot {
     fn convolve(&self, weight: u64, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.method_for(weight).convolve(weight, a, b)
     }
-    /// The dearer of the two.
     fn inside(&self) -> Inside<'_> {
         Inside::ByWeight(self)
     }
+    /// The more expensive of the two.
     fn cost(&self) -> Cost {
         let (with, without) = (self.with.cost(), self.without.cost());
         if with.products > without.products { with } else { without }

@@ -1,8 +1,9 @@
-//! Transforms of a whole ring by splits of f, level after level: what lowering and exact execution see of them.
+//! Transforms of a whole ring by splits of f, level after level, as lowering and exact execution
+//! see them.
 //!
-//! An array is transformed in place. Before a level of radix r whose factors have degree r·m, elements that
-//! are m apart stand together: index i belongs to factor ⌊i/(r·m)⌋, and its digit ⌊i/m⌋ mod r says which of
-//! the r new factors it will belong to.
+//! An array is transformed in place. A level of radix r whose factors have degree r·m combines
+//! elements that are m apart. Before it, index i belongs to factor ⌊i/(r·m)⌋; the digit ⌊i/m⌋ mod r
+//! says which of the r new factors it will belong to.
 
 use crate::arith::{Arith, Val};
 use crate::network::Network;
@@ -58,8 +59,9 @@ impl Split {
     /// One butterfly on elements in `[0, q)`, the lowest index first, with its constants.
     ///
     /// * `Halves`, `[w]`: (a + wb, a − wb), or backwards (a + b, w(a − b)).
-    /// * `Thirds`, `[v, w, ρ]`: with b' = vb, c' = wc and t = ρ(b' − c') it is (a + b' + c', a − c' + t,
-    ///   a − b' − t); backwards, with t = ρ(c − b), it is (a + b + c, v(a − b + t), w(a − c − t)).
+    /// * `Thirds`, `[v, w, ρ]`: with b' = vb, c' = wc and t = ρ(b' − c') it is (a + b' + c',
+    ///   a − c' + t, a − b' − t). Backwards, with t = ρ(c − b), it is (a + b + c, v(a − b + t),
+    ///   w(a − c − t)).
     /// * `Roots`, `[w]`: with t = wb it is (a + t, a ± b − t); backwards, with t = w(a − b), it is
     ///   (a + b ∓ t, t). The sign is that of α + β.
     pub fn butterfly(self, kind: Butterflies, x: &[u64], constants: &[u64], q: u64) -> Vec<u64> {

@@ -1,5 +1,5 @@
-//! Decompositions of polynomial products as data: a plan is a tree of ring maps, read from and
-//! printed to a text, run exactly, and walked by whoever lowers it to a program.
+//! Decompositions of polynomial products as data. A plan is a tree of ring maps: it is read from
+//! and printed as text, runs exactly, and is walked by the code that lowers it to a program.
 //!
 //! ```
 //! use ringforge_plan::Plan;

@@ -1,9 +1,9 @@
 //! Lifting: the product in Z_q\[x\]/(f) is the remainder of the product over Z_q\[x\]
 //! [Chiu25 §3.1].
 //!
-//! Map: operands as they are; the inner product makes room for `length` coefficients, which must be
-//! at least as many as the product has (2n − 1 for operands of n). Inverse: the remainder by the
-//! modulus. Scale: the inner one's.
+//! Map: the operands, unchanged. The inner product has space for `length` coefficients, at least as
+//! many as the product has (2n − 1 for operands of n). Inverse: the remainder by the modulus.
+//! Scale: the inner one's.
 
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
@@ -87,10 +87,11 @@ impl Lift {
         self.folds.is_none()
     }
 
-    /// Whether f is dense and the remainder is taken as the sums of n − 1 products that its coefficients are, for words of
-    /// 16 bits where the powers of x mod f are not too many constants: of products by their definition, where the machine
-    /// has sums of 64 bits or dot products, and of short ones by transforms in dot products, where the two products that
-    /// it stands for are no faster.
+    /// Whether f is dense and a matrix gives the remainder: each coefficient is a sum of n − 1
+    /// products. Residues must fit words of 16 bits, and the powers of x mod f must not be too many
+    /// constants. Schoolbook products use the matrix if the machine has sums of 64 bits or dot
+    /// products. Short products by transforms use it on machines with dot products, where the two
+    /// products that it replaces are no faster.
     pub fn has_matrix(&self, target: &Target) -> bool {
         let n = self.domain.operand;
         let defined = matches!(self.inner.structure(), Structure::Definition);
@@ -102,8 +103,8 @@ impl Lift {
         self.is_dense() && suits && self.domain.q <= 1 << 16 && n * n <= CONSTANTS
     }
 
-    /// Where f is dense, quotient and remainder are two more products, of which some methods make both for
-    /// the cost of one.
+    /// The number of products that give quotient and remainder by a dense f. It is two, or one for
+    /// methods that compute both for the cost of one.
     pub(crate) fn products_of_constants(&self) -> u64 {
         match self.inner.structure() {
             Structure::Matrices(_) => 1,

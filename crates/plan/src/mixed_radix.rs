@@ -1,16 +1,18 @@
-//! Number-theoretic transforms by splits in two and in three, of x^n ± x^(n/2) + 1 as well [LyubashevskySeiler19 §3]
-//! [KimPark22].
+//! Number-theoretic transforms by splits in two and in three, also of x^n ± x^(n/2) + 1
+//! [LyubashevskySeiler19 §3] [KimPark22].
 //!
-//! Map: with α and β the roots of y² ∓ y + 1, which have order 6 (or 3), x^n ∓ x^(n/2) + 1 is
-//! (x^(n/2) − α)(x^(n/2) − β), and β = ±1 − α saves the second product. From there on, and for x^n ± 1
-//! from the start, x^rm − s^r is ∏ (x^m − sρ^k), ρ of order r, level after level. One exponent
-//! says all: every weight is a power of ζ, the least residue of the order N = o·P, where o is the order of
-//! the weight that the radices below split (6, 3, 2 or 1) and P the product of those radices; the root of
-//! ζ^e that a level takes is ζ^(e/r), and the others follow by ζ^(N/r).
+//! Map: let α and β be the roots of y² ∓ y + 1, which have order 6 (or 3). Then x^n ∓ x^(n/2) + 1
+//! is (x^(n/2) − α)(x^(n/2) − β), and β = ±1 − α saves the second product. From there on, and for
+//! x^n ± 1 from the start, x^rm − s^r is ∏ (x^m − sρ^k), ρ of order r, level after level.
+//!
+//! One exponent describes each weight: the weight is a power of ζ, the least residue of the order
+//! N = o·P. Here o is the order of the weight that the radices below split (6, 3, 2 or 1), and P is
+//! the product of those radices. For a factor with weight ζ^e a level takes the root ζ^(e/r);
+//! powers of ζ^(N/r) give the other roots.
 //!
 //! Inverse: Gentleman–Sande butterflies, which leave the radix; for the roots of a trinomial
-//! b = (u − v)/(α − β) and 2a = u + v ∓ b. Scale: the product of the radices, which the inverse leaves.
-//! Condition: q prime, N divides q − 1, and the radices' product divides n.
+//! b = (u − v)/(α − β) and 2a = u + v ∓ b. Scale: the product of the radices, which the inverse
+//! leaves. Condition: q prime, N divides q − 1, and the radices' product divides n.
 
 use crate::base::{Base, BaseSpec, Shape};
 use crate::domain::{Domain, Modulus};
@@ -313,7 +315,7 @@ mod tests {
         Plan::parse(&format!("(plan p (ring \"{ring}\") {form})"))
     }
 
-    /// Every kind of f, with remainders and products by their definition.
+    /// Every kind of f, against schoolbook products and remainders.
     #[test]
     fn is_the_product_of_the_ring_and_the_remainders() {
         let all = [

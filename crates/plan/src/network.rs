@@ -1,8 +1,8 @@
 //! Recording a transform as a network of operations.
 //!
-//! Zero skipping and early dropping need no code of their own: the recorder folds structural zeros
-//! while it records, and what no wanted output depends on is swept away afterwards
-//! [Chiu25 §3.3.1, §3.3.2].
+//! Zero skipping and early dropping need no code of their own [Chiu25 §3.3.1, §3.3.2]. The recorder
+//! folds structural zeros while it records. Operations that no wanted output depends on are dropped
+//! afterwards.
 
 use crate::arith::{Arith, Val};
 use ringforge_ring::zq;
@@ -158,7 +158,7 @@ impl Network {
         cost
     }
 
-    /// Plays the recording of `outputs` on another arithmetic; `inputs[i]` stands for `Input(i)`.
+    /// Replays the recording of `outputs` on another arithmetic, with `inputs[i]` as `Input(i)`.
     pub fn replay(&self, arith: &mut dyn Arith, inputs: &[Val], outputs: &[Val]) -> Vec<Val> {
         let mut played: HashMap<Val, Val> = HashMap::new();
         for v in self.live(outputs) {

@@ -1,9 +1,10 @@
 //! Number-theoretic transforms of x^n + 1 by radix-2 splits [Seiler18 §2].
 //!
-//! Map: with s² the weight of x^2m − s², a ↦ (a mod x^m − s, a mod x^m + s), level after level
-//! down to ∏ (x^d − w_i) with d = n/2^levels. With ζ a primitive 2^(levels+1)-th root of unity the
-//! weights are w_i = ζ^(2·brv(i) + 1): the *standard order*, that of FIPS 203 (levels = 7) and of
-//! FIPS 204 (levels = 8). ζ is the least residue of its order, as it is there (17 and 1753).
+//! Map: with s² the weight of x^2m − s², a ↦ (a mod x^m − s, a mod x^m + s), level after level down
+//! to ∏ (x^d − w_i) with d = n/2^levels. The weights are w_i = ζ^(2·brv(i) + 1), where ζ is a
+//! primitive 2^(levels+1)-th root of unity. This is the *standard order* of FIPS 203 (levels = 7)
+//! and FIPS 204 (levels = 8). As in those standards, ζ is the least residue of its order (17 and
+//! 1753).
 //!
 //! Inverse: Gentleman–Sande butterflies undo the splits one by one; Cooley–Tukey butterflies
 //! compute the cyclic transform of (ζ^j·block j) instead and untwist at the end [Seiler18 §2.1].
@@ -182,8 +183,9 @@ impl Ntt {
         self.two.pow(u64::from(levels))
     }
 
-    /// The number that a forward butterfly of level `level` (0 the first, distance n/2) multiplies
-    /// by at index i, the index of its lower element in an array transformed in place.
+    /// The factor that a forward butterfly of level `level` at index i multiplies by. Level 0 is
+    /// the first, with distance n/2; i is the index of the lower element in an array transformed in
+    /// place.
     pub fn forward_factor(&self, level: u32, i: usize) -> Unit {
         let block = i / (self.len() >> level);
         // Block 2·block of the next level has x^m − s; twisted, s loses its ζ^(2^levels / 2^…).

@@ -1,11 +1,12 @@
 //! Nussbaumer's negacyclic products: x^{nm} + 1 with y = x^n, over R = Z_q\[y\]/(y^m + 1), whose unit y
 //! has order 2m [Nussbaumer80] [Hwang24 §3.6].
 //!
-//! Map: n polynomials in y, the coefficients of a polynomial in x of degree below n. Products of such
-//! have degree below 2n − 1, so mod x^{2n} − 1 nothing is lost: a transform of length 2n with the root
-//! y^{m/n} of R, where multiplications are rotations with signs, and 2n products mod y^m + 1. Inverse:
-//! the inverse transform, and x^n = y. 1/(2n) is folded in, so the scale is 1.
-//! Condition: the weight is −1, n is a power of two that divides m, 2 is invertible.
+//! Map: n polynomials in y, which are the coefficients of a polynomial in x of degree below n. The
+//! product of two such polynomials has degree below 2n − 1, so nothing is lost mod x^{2n} − 1. A
+//! transform of length 2n uses the root y^{m/n} of R, so its multiplications are rotations with
+//! signs. Then 2n products mod y^m + 1 follow. Inverse: the inverse transform, and x^n = y. The
+//! factor 1/(2n) is folded in, so the scale is 1. Condition: the weight is −1, n is a power of two
+//! that divides m, 2 is invertible.
 
 use crate::base::{Base, BaseRef, BaseSpec, Shape, SmallModulus};
 use crate::error::Refusal;

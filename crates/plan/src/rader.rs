@@ -1,7 +1,7 @@
 //! The transform of an odd prime length p through convolutions of length p − 1
 //! [Rader68] [Chiu25 §2.3.2].
 //!
-//! Lengths 3 and 5 are worked out by hand. As the seed does it they leave the scales 2 and 4:
+//! Lengths 3 and 5 are worked out by hand. As in [Chiu25 §2.3.2] they leave the scales 2 and 4:
 //!
 //! - p = 3: 2F_0 = 2(f_0 + s), 2F_{1,2} = (2f_0 − s) ± (ω − ω²)(f_1 − f_2), with s = f_1 + f_2;
 //! - p = 5: a cyclic convolution of length 2 split once more, and a negacyclic one, which
@@ -53,7 +53,7 @@ pub enum Doubling {
     AllOutputs,
     /// f_0, f_1, f_2 → F_0, 2F_1, 2F_2: one doubling less.
     NotFirstOutput,
-    /// 2f_0, f_1, f_2 → 2F_0, 2F_1, 2F_2: one doubling less (Figure 3.8 of the seed).
+    /// 2f_0, f_1, f_2 → 2F_0, 2F_1, 2F_2: one doubling less ([Chiu25], Figure 3.8).
     FirstInput,
 }
 
@@ -134,7 +134,7 @@ impl Rader {
         [even, double(c0), double(c_infinity), double(zq::add(c0, c_infinity, q))]
     }
 
-    /// 4F_j; the paper's `2c_∞ = (f_2 − f_2)·…` is a misprint for `(f_2 − f_3)·…`.
+    /// 4F_j. In [Chiu25], `2c_∞ = (f_2 − f_2)·…` is a misprint for `(f_2 − f_3)·…`.
     fn radix_5(&self, arith: &mut dyn Arith, f: &[Val]) -> Vec<Val> {
         let [even, k0, k_infinity, k1] = self.radix_5_constants();
         let (s, t) = (arith.add(f[1], f[4]), arith.add(f[2], f[3]));
@@ -268,8 +268,8 @@ mod tests {
         }
     }
 
-    /// The multiplications that the seed counts: one and four beside those by 2 and 4, and one less
-    /// for length 5 when f_1 and f_4 are zero (its Figure 3.3).
+    /// The multiplications that [Chiu25] counts, without those by 2 and 4: one for length 3 and
+    /// four for length 5. Length 5 needs one less when f_1 and f_4 are zero (its Figure 3.3).
     #[test]
     fn costs() {
         let modular = |t: &TransformRef, present: &[bool]| t.forward_cost(present).scales;

@@ -1,11 +1,11 @@
 //! A transform of length p·q without twiddles between the levels: Good's trick with a rotation
 //! [LinHung21 §2.5].
 //!
-//! Map: t^{pq} − 1 is split by p-point transforms into the factors t^q − c^q, c = ω^{j_1}. These are not
-//! twisted into s^q − 1; a transform of length q takes values at their roots c·ω^{p·j_2} instead, its
-//! inputs *rotated*: the transform of x^m − c^m is that of y^m − 1, x = c·y, on a_i·c^i. Where that
-//! transform is rotated itself, it rotates by c^{q'} level by level. So whole columns share a
-//! constant, which twiddles do not.
+//! Map: p-point transforms split t^{pq} − 1 into the factors t^q − c^q, c = ω^{j_1}. These are not
+//! twisted into s^q − 1. Instead, a transform of length q takes values at their roots c·ω^{p·j_2},
+//! on *rotated* inputs: the transform of x^m − c^m is that of y^m − 1, x = c·y, on a_i·c^i. If that
+//! transform is itself a rotation, it rotates by c^{q'} level by level. So whole columns share a
+//! constant, which they do not with twiddles.
 //!
 //! Inverse: by reflection. Scale: the product of both. Condition: both lengths have their roots.
 
@@ -94,8 +94,8 @@ impl Rotation {
         output
     }
 
-    /// Both levels, from inputs at `from[i]`, of which `present` are not zero, to outputs at `to`;
-    /// between them at `cells`, row by row.
+    /// Both levels. Input i is at `from[i]` and is zero unless `present[i]`; outputs go to `to`.
+    /// Between the levels, values lie at `cells`, row by row.
     fn levels(
         &self,
         from: &[usize],

@@ -239,7 +239,7 @@ mod tests {
         DftSpec { q: 17, len, root: 1, x, width }
     }
 
-    /// Σ_i x^{e·ij} f_i by the definition, forward and back, whole and in steps.
+    /// The schoolbook Σ_i x^{e·ij} f_i, forward and back, whole and in steps.
     #[test]
     fn agrees_with_the_definition() {
         for (len, x, width, text) in [

@@ -1,12 +1,13 @@
 //! Schönhage's transform: roots of unity that Z_q lacks are powers of x
 //! [Schoenhage77] [Hwang24 §3.6, §4.3].
 //!
-//! Map: with y = x^K, a product mod x^{KN} − 1 is one of polynomials in y mod y^N − 1, whose
-//! coefficients have degree below K in x, so that their products fit R = Z_q\[x\]/(x^{2K} + 1): x has order
-//! 4K there. The root of order N is ω·x^{4K/B}, where B is the largest power of two in N and ω has the
-//! odd order N/B in Z_q: Good–Thomas parts the two. Then N products mod x^{2K} + 1. Inverse: the
-//! inverse transform, and y = x^K, blocks overlapping by half. Scale: forward twice, inverse.
-//! Condition: B divides 4K, Z_q has a principal root of order N/B, and 2 is invertible.
+//! Map: with y = x^K, a product mod x^{KN} − 1 is a product of polynomials in y mod y^N − 1. Their
+//! coefficients have degree below K in x, so products of coefficients fit
+//! R = Z_q\[x\]/(x^{2K} + 1), where x has order 4K. The root of order N is ω·x^{4K/B}. Here B is
+//! the largest power of two in N, and ω has the odd order N/B in Z_q; Good–Thomas separates the
+//! two. Then N products mod x^{2K} + 1 follow. Inverse: the inverse transform, and y = x^K, where
+//! blocks overlap by half. Scale: forward twice, inverse. Condition: B divides 4K, Z_q has a
+//! principal root of order N/B, and 2 is invertible.
 
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{BaseSpec, Shape};

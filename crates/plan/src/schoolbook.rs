@@ -1,5 +1,5 @@
-//! The product by its definition, in any domain; mod x^M it is the truncated product
-//! [Chiu25 §3.2.2]. Scale 1.
+//! The schoolbook product, in any domain. Mod x^M it is the truncated product [Chiu25 §3.2.2].
+//! Scale 1.
 
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
@@ -21,7 +21,7 @@ pub const METHOD: Method = Method {
     build: Build::Product(build),
 };
 
-/// The product by its definition.
+/// The schoolbook product.
 #[derive(Clone, Debug)]
 pub struct Schoolbook {
     /// Where the product is taken.

@@ -15,8 +15,9 @@ const SHORT: u8 = 16;
 /// A product that is cut like this.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// `blocks` blocks of `width` coefficients, and a monomial factor x^`low`: unreduced, in room
-    /// for `room` coefficients, or mod x^(width·blocks) − 1 itself where `room` is 0.
+    /// `blocks` blocks of `width` coefficients, and a monomial factor x^`low`. The product is
+    /// unreduced, with space for `room` coefficients; if `room` is 0, it is mod
+    /// x^(width·blocks) − 1 itself.
     Blocks {
         /// k.
         width: usize,

@@ -1,8 +1,8 @@
-//! Transforms for lengths that nobody wrote one for: which splits, in which order.
+//! Finds transforms for arbitrary smooth lengths: which splits, and in which order.
 //!
-//! A length is split until primes are left. Coprime parts go by Good–Thomas, which needs no
-//! twiddles, others by Cooley–Tukey; among the splits that counts the fewest slots, with zeros of
-//! the padding skipped and unread outputs dropped [Chiu25 §3.3], wins.
+//! A length is split until primes are left. Coprime parts use Good–Thomas, which needs no twiddles;
+//! other parts use Cooley–Tukey. The split with the fewest slots wins. The count skips zeros of the
+//! padding and drops unread outputs [Chiu25 §3.3].
 
 use crate::network::Cost;
 use crate::registry::{DftSpec, build_transform};
@@ -46,9 +46,9 @@ impl Smooth {
         small && zq::root_of_unity(n as u64, self.q).is_ok()
     }
 
-    /// The transform of length n that takes the fewest slots for two forward transforms of inputs
-    /// in the first `present` blocks and an inverse of which the first `wanted` are read. `None`
-    /// where there is none.
+    /// The transform of length n with the fewest slots for two forward transforms and an inverse.
+    /// Only the first `present` input blocks can be nonzero, and only the first `wanted` outputs of
+    /// the inverse are read. `None` if there is no such transform.
     pub fn transform(&mut self, n: usize, present: usize, wanted: usize) -> Option<TransformRef> {
         if !self.has(n) {
             return None;

@@ -1,9 +1,9 @@
-//! What a product is made of, as whoever lowers a plan or counts its work walks it: operands, linear maps,
-//! products, linear maps back.
+//! What a product is made of, as code that lowers a plan or counts its work sees it: operands,
+//! linear maps, products, linear maps back.
 //!
-//! Every method says it of itself ([`Product::structure`](crate::Product::structure),
-//! [`Base::inside`](crate::Base::inside)), so that nobody asks which method a node is, and a new method is a
-//! compile error wherever it is not yet known.
+//! Every method states its own structure ([`Product::structure`](crate::Product::structure),
+//! [`Base::inside`](crate::Base::inside)), so no code asks which method a node is. A new method is
+//! a compile error wherever it is not yet handled.
 
 use crate::base::BaseRef;
 use crate::border::Border;

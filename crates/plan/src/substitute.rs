@@ -1,11 +1,11 @@
 //! Incomplete transform: x^k = t turns the product mod x^{kN} − 1 into one mod t^N − 1 over
-//! polynomials of degree below k, which a transform of length N turns into N weighted convolutions
-//! mod x^k − ω^j [Chiu25 §3.1, §3.2.1]. Other points t_j than the roots of unity serve as well: then
-//! the product is mod ∏ (t − t_j), and the convolutions are mod x^k − t_j.
+//! polynomials of degree below k. A transform of length N turns that into N weighted convolutions
+//! mod x^k − ω^j [Chiu25 §3.1, §3.2.1]. Points t_j other than the roots of unity work too. Then the
+//! product is mod ∏ (t − t_j), and the convolutions are mod x^k − t_j.
 //!
-//! Scale: forward scale twice, base product, inverse scale.
-//! Condition: kN is the degree (or, lifted, at least the length of the product), and Z_q has a
-//! principal N-th root of unity, or what the method for other points asks for.
+//! Scale: forward scale twice, base product, inverse scale. Condition: kN is the degree (or,
+//! lifted, at least the length of the product). Also, Z_q has a principal N-th root of unity, or
+//! what the method for other points needs.
 
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{BaseSpec, Shape};

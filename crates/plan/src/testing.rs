@@ -1,4 +1,4 @@
-//! What the tests of all transforms share: comparison with the definition.
+//! What the tests of all transforms share: comparison with the schoolbook transform.
 
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{BaseRef, BaseSpec, Shape, SmallModulus};
@@ -60,7 +60,7 @@ pub fn try_base(q: u64, size: usize, shape: Shape, text: &str) -> Result<BaseRef
         .map_err(|refusal| refusal.within(text))
 }
 
-/// Σ_i t_j^i f_i, by its definition.
+/// The schoolbook Σ_i t_j^i f_i.
 pub fn definition(q: u64, points: &[u64], f: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let output = |&point: &u64| -> Vec<u64> {
         let mut sum = vec![0; f[0].len()];
@@ -77,9 +77,9 @@ fn scaled(blocks: &[Vec<u64>], c: u64, q: u64) -> Vec<Vec<u64>> {
     blocks.iter().map(|b| b.iter().map(|&x| zq::mul(x, c, q)).collect()).collect()
 }
 
-/// Checks a transform against the definition: forward and inverse with the scales they state, with
-/// padding, with unread outputs, through the recorded network and step by step; and that its text
-/// reads back.
+/// Checks a transform against the schoolbook one, and that its text reads back. It checks forward
+/// and inverse with the scales they state, with padding, with unread outputs, through the recorded
+/// network and step by step.
 pub fn check(q: u64, n: usize, text: &str) -> TransformRef {
     let t = transform(q, n, text);
     assert_eq!(t.len(), n);
@@ -178,7 +178,7 @@ fn on_grid(grid: &Grid, f: &[Vec<u64>], q: u64) -> Vec<Vec<u64>> {
     output
 }
 
-/// The inverse on the grid, of which only the blocks marked in `wanted` are read.
+/// The inverse on the grid. Only the blocks marked in `wanted` are read.
 fn back_on_grid(grid: &Grid, values: &[Vec<u64>], wanted: &[bool], q: u64) -> Vec<Vec<u64>> {
     let (p, columns) = (grid.rows(), grid.columns());
     let mut exact = Exact::new(q, 2);
@@ -232,8 +232,8 @@ fn replay(net: &Network, output: &[Val], blocks: &[Vec<u64>], q: u64) -> Vec<Vec
     played.iter().map(|&v| exact.get(v).to_vec()).collect()
 }
 
-/// Checks a small product against its definition for these weights, and for Toeplitz matrices if
-/// it takes them.
+/// Checks a small product against the schoolbook one for these weights, and for Toeplitz matrices
+/// if it takes them.
 pub fn check_base(q: u64, size: usize, weights: &[u64], text: &str) -> BaseRef {
     let base = try_base(q, size, Shape::Weighted(weights.to_vec()), text)
         .unwrap_or_else(|e| panic!("{e}"));
@@ -260,7 +260,7 @@ pub fn check_base(q: u64, size: usize, weights: &[u64], text: &str) -> BaseRef {
     base
 }
 
-/// Checks products mod x^size + a·x^(size/2) + b against their definition.
+/// Checks products mod x^size + a·x^(size/2) + b against schoolbook products.
 pub fn check_trinomials(q: u64, size: usize, pairs: &[(u64, u64)], text: &str) -> BaseRef {
     let base =
         try_base(q, size, Shape::Trinomial(pairs.to_vec()), text).unwrap_or_else(|e| panic!("{e}"));

@@ -166,8 +166,8 @@ mod tests {
         check(4591, 5, "(time-shift (rader 5 unscaled))");
     }
 
-    /// All columns with 4 (5) cyclically consecutive zeros get one pattern, and no other place for
-    /// the zeros is cheaper, the paper's [3, 6] and [3, 7] included.
+    /// All columns with 4 (5) cyclically consecutive zeros get one pattern. No other place for the
+    /// zeros is cheaper, including the places [3, 6] and [3, 7] of [Chiu25].
     #[test]
     fn zeros_land_where_they_save_most() {
         let t = transform(4591, 10, TEN);
@@ -186,12 +186,12 @@ mod tests {
             let chosen = weight(shift.inner.forward_cost(&patterns[0]));
             assert_eq!(Some(&chosen), costs.iter().min());
             assert!(chosen < *costs.iter().max().expect("ten places"));
-            assert_eq!(costs[3], chosen, "the paper's place for {zeros} zeros is as good");
+            assert_eq!(costs[3], chosen, "the seed's place for {zeros} zeros is as good");
         }
     }
 
-    /// The inverse really drops at the rotated places: it costs what the inner one does there, and
-    /// the twists. The low part of the seed reads blocks 0 to 5 of 10.
+    /// The inverse really drops at the rotated places: it costs as much as the inner one there,
+    /// plus the twists. The low part in [Chiu25] reads blocks 0 to 5 of 10.
     #[test]
     fn unread_outputs_land_where_they_save_most() {
         let t = transform(4591, 10, TEN);

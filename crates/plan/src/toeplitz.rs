@@ -1,5 +1,4 @@
-//! A Toeplitz matrix-vector product by its definition: k dot products of length k
-//! [Chiu25 §2.5]. Scale 1.
+//! A schoolbook Toeplitz matrix–vector product: k dot products of length k [Chiu25 §2.5]. Scale 1.
 
 use crate::base::{Base, BaseRef, BaseSpec};
 use crate::error::Refusal;

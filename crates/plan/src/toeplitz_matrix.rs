@@ -1,5 +1,5 @@
-//! A product mod x^n − w as one Toeplitz matrix times a vector [Winograd80 §IV]: column j of the
-//! matrix is b·x^j mod x^n − w, so that the reduction mod f is no step of its own.
+//! A product mod x^n − w as one Toeplitz matrix–vector product [Winograd80 §IV]. Column j of the
+//! matrix is b·x^j mod x^n − w, so the reduction mod f is not a separate step.
 //!
 //! The matrix is N × N with N ≥ n; its diagonals are `w·b_1, …, w·b_{n−1}, b_0, …, b_{n−1}` in the
 //! middle and zeros beyond. Scale 1, no condition on q.

@@ -1,8 +1,9 @@
 //! An unreduced product as two Toeplitz matrices times one vector [Winograd80 §IV].
 //!
-//! With operands of n coefficients, those of a·b below x^n are T·a with `T[i][j] = b_{i−j}`, and those from
-//! x^n on are U·a with `U[i][j] = b_{n+i−j}`: the one matrix has zeros above its diagonal, the other one on and
-//! below it. Both are N × N, N ≥ n, and one method multiplies by either. Scale 1, no condition on q.
+//! With operands of n coefficients, the coefficients of a·b below x^n are T·a with
+//! `T[i][j] = b_{i−j}`. Those from x^n on are U·a with `U[i][j] = b_{n+i−j}`. T has zeros above its
+//! diagonal; U has them on and below its diagonal. Both are N × N, N ≥ n, and one method multiplies
+//! by either. Scale 1, no condition on q.
 
 use crate::base::{BaseRef, BaseSpec, Shape};
 use crate::domain::{Domain, Modulus};
@@ -57,9 +58,9 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
 const TERMS: usize = 32;
 
 impl ToeplitzPair {
-    /// x^n mod f as terms (t, w_t), w_t centred, where the remainder by f is taken term by term: f has few
-    /// terms, and `together` coefficients of the quotient, a register's, do not depend on each other. [`None`] where
-    /// two products of constants, by the same method, are taken in its place.
+    /// x^n mod f as terms (t, w_t), w_t centred, if the remainder by f is taken term by term. This
+    /// needs an f of few terms, where `together` coefficients of the quotient (a register's) do not
+    /// depend on each other. [`None`] if two products of constants, by the same method, replace it.
     pub fn steps(ring: &Ring, together: usize) -> Option<Vec<(usize, i64)>> {
         let (n, q) = (ring.degree(), ring.q());
         let minus = |c: i64| zq::centered(zq::unsigned(-c, q), q);

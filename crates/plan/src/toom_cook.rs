@@ -2,14 +2,15 @@
 //! 2r − 1 products of size m [Toom63] [Cook66], transposed [Winograd80 §IV].
 //!
 //! With blocks T_κ of the matrix (T_{I,J} = T_{I−J+r−1}) and w(y) = Σ v_{r−1−i}·y^i, block I of the
-//! product is τ(y^I·w(y)), where τ sends y^κ to T_κ. Interpolation in 2r − 1 points p with
-//! L_p(y) = ∏ (y − p') over the other finite points and N_p = L_p(p) gives
-//! c_I = Σ_p p^I·τ(L_p)·w(p)/N_p, and for the point at infinity τ(∏ (y − p))·w_{r−1} in c_{r−1}.
+//! product is τ(y^I·w(y)), where τ sends y^κ to T_κ. The method interpolates in 2r − 1 points p.
+//! Let L_p(y) = ∏ (y − p') over the other finite points, and N_p = L_p(p). Then c_I = Σ_p
+//! p^I·τ(L_p)·w(p)/N_p, and the point at infinity adds τ(∏ (y − p))·w_{r−1} to c_{r−1}.
 //!
-//! Points: 0, ±1, 2, ∞ for r = 3; 0, ±1, ±2, 3, ∞ for r = 4; with ±1/2 for r = 5 ([`crate::toom_five`]). The common denominator is 6 = 2·3 or
-//! 24 = 2^3·3, apart from 5, which is a unit: everything is computed 6- or 24-fold and divided at the end.
-//! The unit 3 costs nothing, but the division by 2 or 8 is exact only if the products are known modulo
-//! 2^(k+1) or 2^(k+3): so much wider is the modulus that the inner products are asked for.
+//! Points: 0, ±1, 2, ∞ for r = 3; 0, ±1, ±2, 3, ∞ for r = 4; with ±1/2 for r = 5
+//! ([`crate::toom_five`]). The common denominator is 6 = 2·3 or 24 = 2^3·3, apart from 5, which is
+//! a unit. So everything is computed 6- or 24-fold and divided at the end. The unit 3 costs
+//! nothing. The division by 2 or 8 is exact only if the products are known modulo 2^(k+1) or
+//! 2^(k+3), so the inner products use a modulus that much larger.
 
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{Base, BaseRef, BaseSpec, Shape};
@@ -189,8 +190,8 @@ impl ToomCook {
         ]
     }
 
-    /// The diagonals of the products' matrices from the matrix's: these in 2r blocks of a part's
-    /// size (the last word of all stands for nothing), those in two blocks for each product.
+    /// The diagonals of the products' matrices, from those of the matrix. The input is 2r blocks of
+    /// a part's size, whose last word is padding; the output is two blocks for each product.
     /// Consecutive blocks are the windows y^κ, so both halves of a window share what they can.
     pub fn diagonals(&self, arith: &mut dyn Arith, t: &[Val]) -> Vec<[Val; 2]> {
         if self.parts == 5 {

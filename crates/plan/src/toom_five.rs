@@ -1,9 +1,9 @@
 //! The maps of Toom–Cook in five parts, on Toeplitz products ([`crate::toom_cook`]).
 //!
-//! Nine points that are three each of 0, 1 and ∞ modulo 2: 0, ±2; ±1, 3; ∞, ±1/2. Then no difference
-//! products have more than 2^3, where nine integers cost 2^4. A point x/z has the form z·y − x, and
-//! w(x/z) is Σ w_i·x^i·z^(4−i). The common denominator taken is 72 = 2^3·9; 5 and 7 are units in the
-//! constants.
+//! Nine points, three each congruent to 0, 1 and ∞ modulo 2: 0, ±2; ±1, 3; ∞, ±1/2. With these the
+//! products of differences contain at most 2^3, where nine integers would cost 2^4. A point x/z has
+//! the form z·y − x, and w(x/z) is Σ w_i·x^i·z^(4−i). The common denominator taken is 72 = 2^3·9; 5
+//! and 7 are units in the constants.
 
 use crate::arith::{Arith, Val};
 use crate::toom_cook::{linear, odd_inverse, plus, square};

@@ -31,7 +31,7 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
     fn q(&self) -> u64;
     /// ω, the principal n-th root of unity that this transform uses.
     fn root(&self) -> u64;
-    /// s: the forward transform leaves s times the definition, in `[1, q)`.
+    /// s, in `[1, q)`: the forward transform leaves s·F_j.
     fn scale(&self) -> u64;
     /// The forward transform, of exactly `len()` blocks.
     fn forward(&self, arith: &mut dyn Arith, input: &[Val]) -> Vec<Val>;
@@ -93,8 +93,8 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
         }
     }
 
-    /// The inverse in steps, of which only the outputs marked in `wanted` are read: from the cells of
-    /// the forward transform to blocks in their order.
+    /// The inverse in steps, from the cells of the forward transform to blocks in their order. Only
+    /// the outputs marked in `wanted` are read.
     fn inverse_steps(&self, wanted: &[bool]) -> Vec<Step> {
         match self.axes() {
             Some(axes) => steps::inverse_axes(self.q(), &axes, wanted),
@@ -107,8 +107,9 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
         false
     }
 
-    /// The same transform, its second axis in steps of its own, where that is longer than `most` and has such: blocks
-    /// then lie in other cells between them, and where they end.
+    /// The same transform with its second axis in steps of its own, if that axis is longer than
+    /// `most` and has such steps. Blocks then lie in other cells between the steps, and at their
+    /// end.
     fn by_steps(&self, _most: usize) -> Option<TransformRef> {
         None
     }
@@ -131,8 +132,8 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// The two levels on a grid of blocks as they come, where the method has them, for lowering several blocks in a
-    /// register.
+    /// The two levels on a grid of blocks in order, if the method has them. Lowering uses it to put
+    /// several blocks in a register.
     fn grid(&self) -> Option<Grid> {
         None
     }
@@ -199,8 +200,8 @@ fn run(
     output.iter().map(|&v| exact.get(v).to_vec()).collect()
 }
 
-/// The structure of a transform that is a rectangle of two independent transforms: block i goes in
-/// at cell `input[i]` and F_j comes out at cell `output[j]`; cells are (row, column).
+/// A transform that is a rectangle of two independent transforms. Block i goes in at cell
+/// `input[i]` and F_j comes out at cell `output[j]`; cells are (row, column).
 ///
 /// Forward: transform every column by `rows` (length R, the first argument), then every row by
 /// `columns` (length C). Inverse: rows first, then columns.

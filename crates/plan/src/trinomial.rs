@@ -1,5 +1,5 @@
-//! Products mod x^{2m} + ax^m + b by the definition: the product over Z_q\[x\], from whose upper end
-//! x^{2m} = −ax^m − b is used [Hwang24 §4.4]. Scale 1, no condition.
+//! Schoolbook products mod x^{2m} + ax^m + b: the product over Z_q\[x\] is reduced from its upper
+//! end by x^{2m} = −ax^m − b [Hwang24 §4.4]. Scale 1, no condition.
 
 use crate::base::{Base, BaseRef, BaseSpec, Shape};
 use crate::error::Refusal;

@@ -1,12 +1,12 @@
 //! A truncated Good–Thomas transform: the values at the roots of (t^{PM} − 1)/(t^M − 1), which is
 //! Φ_17(t^6) for P = 17 and M = 6 [HwangLimit24] [Chiu25 §3.1].
 //!
-//! Map: Good–Thomas P × M [Good58], where in each of the M columns one of P inputs is missing, as
-//! there are (P − 1)M blocks, and the output F_0 is not wanted, as t^M = 1 there. Inverse: the rows'
-//! inverses; then each column's with nothing for F_0, which is right modulo t^{PM} − 1 up to a
-//! multiple of (t^{PM} − 1)/(t^M − 1); that is one constant in every column, which the missing input,
-//! to be zero, tells. Scale: the two transforms'. Condition: P and M coprime, and Z_q has a
-//! principal root of unity of order PM.
+//! Map: Good–Thomas P × M [Good58]. There are (P − 1)M blocks, so one of the P inputs is missing in
+//! each of the M columns. The output F_0 is not wanted, because t^M = 1 there. Inverse: the rows'
+//! inverses, then each column's inverse with zero for F_0. The result is right modulo t^{PM} − 1 up
+//! to a multiple of (t^{PM} − 1)/(t^M − 1). In every column this multiple is one constant: the
+//! value found for the missing input, which must be zero. Scale: the product of both transforms'
+//! scales. Condition: P and M coprime, and Z_q has a principal root of unity of order PM.
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;

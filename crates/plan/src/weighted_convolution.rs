@@ -52,7 +52,7 @@ impl WeightedConvolution {
     }
 }
 
-/// The method that stands for this one at a weight.
+/// The method that `base` resolves to at a weight.
 pub fn resolved(mut base: &BaseRef, weight: u64) -> &BaseRef {
     while let Inside::ByWeight(choice) = base.inside() {
         base = choice.method_for(weight);
