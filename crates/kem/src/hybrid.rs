@@ -1,8 +1,9 @@
-//! Key agreements of protocols: a lattice KEM beside X25519, so that a session is safe as long as one of both is.
+//! Key agreements of protocols: a lattice KEM together with X25519, so that a session is safe as
+//! long as one of the two is.
 //!
-//! [`sntrup761x25519`], [`mlkem768x25519`] and [`tls`] are exchanges of two messages: who begins makes a `Secret` and an
-//! `Offer`; the other side answers the offer and has the key; the first has it from the `Answer`. [`xwing`] is a KEM.
-//! They differ in how both keys become one:
+//! [`sntrup761x25519`], [`mlkem768x25519`] and [`tls`] are exchanges of two messages. The initiator
+//! makes a `Secret` and an `Offer`. The other side answers the offer and has the key; the initiator
+//! gets it from the `Answer`. [`xwing`] is a KEM. They differ in how the two keys become one:
 //!
 //! | | offer | answer | key |
 //! |---|---:|---:|---|
@@ -38,8 +39,8 @@ const X25519: usize = 32;
 /// More stack than Rust's part of any operation here uses; the C library wipes what it uses itself.
 const STACK: usize = 16384;
 
-/// Does `work` in a frame of its own, and sets the stack that it used to zero: scalars and shared secrets go from function
-/// to function by value, and each leaves copies.
+/// Does `work` in a frame of its own, then sets the stack that it used to zero. Scalars and shared
+/// secrets go from function to function by value, and each leaves copies.
 #[inline(always)]
 fn wiped<T>(work: impl FnOnce() -> T) -> T {
     #[inline(never)]

@@ -1,7 +1,15 @@
-//! The KEMs, one line each: module, feature, title; bytes of public key, secret key and ciphertext; coins of a key
-//! pair and of a ciphertext; words of a prepared public key (build.rs has them compared with C); whether there are
-//! batches, or decapsulation with the seed; and the marker type of the traits, where in the secret key the public one is, and the sizes as types.
-//! Only sizes that `hybrid-array` knows can have the traits of `kem`: those of Streamlined NTRU Prime and ML-KEM.
+//! The KEMs, one line each. In order, a line gives:
+//!
+//! * the module, the feature and the title;
+//! * the bytes of public key, secret key and ciphertext;
+//! * the coins of a key pair and of a ciphertext;
+//! * the words of a prepared public key (build.rs has them compared with C);
+//! * whether there are batches, or decapsulation with the seed;
+//! * the marker type of the traits, where the secret key contains the public one, and the sizes as
+//!   types.
+//!
+//! Only sizes that `hybrid-array` knows can have the traits of `kem`: those of Streamlined NTRU
+//! Prime and ML-KEM.
 
 kem!(sntrup653, "sntrup653", "Streamlined NTRU Prime 653", 994, 1518, 897, 5388, 2612; prepared 168 [batch], traits Sntrup653 328 U994 U1518 U897);
 kem!(sntrup761, "sntrup761", "Streamlined NTRU Prime 761", 1158, 1763, 1039, 6279, 3044; prepared 195 [batch], traits Sntrup761 382 U1158 U1763 U1039);

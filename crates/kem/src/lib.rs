@@ -21,11 +21,11 @@ pub fn system_rng() -> impl rand_core::CryptoRng {
     rand_core::UnwrapErr(getrandom::SysRng)
 }
 
-/// How often a key is drawn at most. Streamlined NTRU Prime rejects one draw of 27 in its worst sizes, so that a generator
-/// which works is taken for a stuck one less than once in 2^400 times.
+/// The most times that a key is drawn. Streamlined NTRU Prime rejects one draw of 27 in its worst
+/// sizes, so a working generator is taken for a stuck one less than once in 2^400 times.
 pub(crate) const TRIES: u32 = 100;
 
-/// What a caller is told whose generator is stuck, where no error can be returned.
+/// The message for a caller whose generator is stuck, where no error can be returned.
 pub(crate) const STUCK: &str =
     "the generator is stuck: no key can be made of anything that it gives";
 

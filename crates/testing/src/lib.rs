@@ -1,9 +1,11 @@
-//! The optional tools of the tests. Each test asks here for what it uses; where a tool is missing, the test, or the part
-//! that needs the tool, is skipped, and the skip is recorded with the test's name and the Debian package to install.
+//! The optional tools of the tests. Each test asks here for the tools it uses. If a tool is
+//! missing, the test, or the part that needs the tool, is skipped. The skip is recorded with the
+//! test's name and the Debian package to install.
 //!
-//! And which share of its work a test does every day.
+//! This crate also decides which share of its work a test does every day.
 //!
-//! * `RINGFORGE_SKIPPED=FILE`: records go to this file, one a line, as `./test` reads them; else to standard error.
+//! * `RINGFORGE_SKIPPED=FILE`: records go to this file, one a line, as `./test` reads them;
+//!   otherwise to standard error.
 //! * `RINGFORGE_CI`: every test must be whole, so a missing tool is a failure.
 
 mod long;

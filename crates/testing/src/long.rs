@@ -1,4 +1,5 @@
-//! What is tested every day, and what in the long run, which leaves out what a day's run has.
+//! What is tested every day, and what in the long run. The long run leaves out what the daily run
+//! has.
 
 /// Whether this is the long run, `RINGFORGE_LONG=1`, or a sample that leaves a day's work quick.
 ///
@@ -12,8 +13,8 @@ pub fn long() -> bool {
     }
 }
 
-/// The share of `items` of this run: every day those at the places `daily`, in the long run the others. Where a test
-/// has several lists, it is their product that must be shared.
+/// The share of `items` for this run: the daily run takes those at the places `daily`, the long run
+/// the others. If a test has several lists, it must share their product.
 ///
 /// # Panics
 /// Where there are fewer items.
@@ -29,8 +30,8 @@ pub fn share<T: Clone>(items: &[T], daily: &[usize]) -> Vec<T> {
         .collect()
 }
 
-/// Tests of which a day runs a sample, for the long run, which takes ignored tests alone: `rest::NAME` of each runs what
-/// [`long`] and [`share`] leave to it.
+/// Long-run versions of tests whose daily run is a sample. The long run executes only ignored
+/// tests: `rest::NAME` runs what [`long`] and [`share`] leave to it.
 #[macro_export]
 macro_rules! rest {
     ($($test:ident),+ $(,)?) => {

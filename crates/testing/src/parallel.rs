@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-/// Works on `items` with all processors, each taking the next when it is done with one.
+/// Works on `items` with all processors; each takes the next item when it has finished one.
 ///
 /// # Panics
 /// Where `work` does.
