@@ -89,8 +89,8 @@ pub fn repeat(counter: LoopVar, count: usize, body: Vec<Stmt>) -> Stmt {
 /// One run of an unrolled body; it is given where words are, as a function of base and stride.
 type Run<'a> = dyn Fn(&mut Block, &dyn Fn(usize, usize) -> Index) + 'a;
 
-/// `count` runs of a body as a loop over `unroll` copies, and the rest after it; the body is given
-/// the index `base + run·stride` in words as a function of `base` and `stride`.
+/// `count` runs of a body: a loop over `unroll` copies, and the rest after it. The body gets a
+/// function of `base` and `stride` that returns the index `base + run·stride` in words.
 pub fn repeat_unrolled(counter: LoopVar, count: usize, unroll: usize, body: &Run) -> Vec<Stmt> {
     let rounds = count / unroll;
     let mut looped = Block::default();

@@ -77,9 +77,9 @@ fn inputs_of(net: &Network, new: &mut Network) -> Vec<Val> {
 
 /// For each node whether it is computed with the factor already in it.
 ///
-/// Minimum cut between inputs (without) and the read outputs (with): an edge v → v' of capacity 1
-/// stands for scaling v, unbounded edges v' → w for the sums w that need it scaled, and w → v for
-/// "what is computed from scaled values is scaled".
+/// This is a minimum cut between the inputs (without the factor) and the read outputs (with it). An
+/// edge v → v' of capacity 1 means scaling v. Unbounded edges v' → w mean that the sum w needs v
+/// scaled. Unbounded edges w → v mean that whatever is computed from scaled values is scaled.
 fn after_cut(net: &Network, outputs: &[Val]) -> Vec<bool> {
     let n = net.ops().len();
     let (source, sink) = (2 * n, 2 * n + 1);

@@ -1,11 +1,16 @@
-//! Modular operations rewritten as word operations.
+//! Rewrites modular operations as word operations.
 //!
-//! Contract of [`Program::expand`]: procedures, statements, loops, stages and memory operations
-//! stay as they are and in their order; every modular operation becomes word operations with
-//! the same result word for word (`apply` of its method); values are renumbered; equal constants
-//! of a block become one; buffers with [`Role::Factors`] become pairs of [`Role::Table`]s, their
-//! names ending in the method's suffixes, at the end of the procedure's buffers. Methods for words
-//! of 32 bits multiply even and odd words apart; others keep to operations on single words.
+//! Contract of [`Program::expand`]:
+//!
+//! * procedures, statements, loops, stages and memory operations stay as they are, in their order;
+//! * every modular operation becomes word operations with the same result word for word (`apply` of
+//!   its method);
+//! * values are renumbered, and equal constants of a block become one;
+//! * buffers with [`Role::Factors`] become pairs of [`Role::Table`]s at the end of the procedure's
+//!   buffers, and their names end in the method's suffixes.
+//!
+//! Methods for words of 32 bits multiply even and odd words apart; others use operations on single
+//! words only.
 
 mod writer;
 

@@ -4,20 +4,20 @@
 //! One program has many meanings (run, range, formula, count, draw, emit)
 //! [TokudaKameyama23 §3], so the language fixes shapes and words, never a target:
 //!
-//! * a *word* has w = [`Procedure::bits`] bits, 16 or 32, and is signed; sums of products may have words of 64 bits,
-//!   of which no wide elements are made;
-//! * a *register* holds [`Program::lanes_of`] the procedure's words , which some
-//!   operations read as `lanes / 2` *wide* elements of 2w bits (word `2i` is the low half of
-//!   element `i`) and some as [`Program::parts`] *parts* that few operations cross;
+//! * a *word* has w = [`Procedure::bits`] bits, 16 or 32, and is signed; sums of products may have
+//!   words of 64 bits, which form no wide elements;
+//! * a *register* holds [`Program::lanes_of`] the procedure's words. Some operations read it as
+//!   `lanes / 2` *wide* elements of 2w bits (word `2i` is the low half of element `i`). Others read
+//!   it as [`Program::parts`] *parts* that few operations cross;
 //! * machine words wrap: arithmetic is modulo 2^w (2^2w for wide operations);
 //! * every index is a public affine function of loop counters.
 //!
-//! Two levels share the language. [`Op::MulMod`], [`Op::Reduce`], [`Op::Narrow`],
-//! [`Op::MulWords`], [`Op::Freeze`] and [`Op::Unsigned`] are *modular*: they state the residue they compute and name the method that
-//! the schedule chose. Everything else is a *word* operation. [`Program::expand`] replaces the
-//! modular operations by word operations. `run`, `count` and the emitters use the expansion;
-//! `formula`, `draw` and `explain` the modular level; `range` may use both (a `Narrow` is easier
-//! to bound whole than in its halves).
+//! Two levels share the language. [`Op::MulMod`], [`Op::Reduce`], [`Op::Narrow`], [`Op::MulWords`],
+//! [`Op::Freeze`] and [`Op::Unsigned`] are *modular*: they state the residue they compute and name
+//! the method that the schedule chose. Everything else is a *word* operation. [`Program::expand`]
+//! replaces the modular operations by word operations. `run`, `count` and the emitters use the
+//! expansion; `formula`, `draw` and `explain` use the modular level. `range` may use both (a
+//! `Narrow` is easier to bound whole than in its halves).
 
 mod op;
 mod unsigned;
@@ -99,8 +99,8 @@ pub enum Computes {
 pub struct TransformLayout {
     /// d, a divisor of n.
     pub degree: usize,
-    /// w_i in `[0, q)` in the standard order: for radix-2 splits, the one where the split by
-    /// x^m − s comes before the one by x^m + s (FIPS 203 and 204 have this order).
+    /// w_i in `[0, q)` in the standard order: for radix-2 splits, the split by x^m − s comes before
+    /// the one by x^m + s. FIPS 203 and 204 have this order.
     pub weights: Vec<u64>,
     /// Position p of a transformed array holds coefficient `order[p] % d` of the remainder number
     /// `order[p] / d`; a permutation of `0..n`.
@@ -172,8 +172,8 @@ pub struct Procedure {
     pub computes: Option<Computes>,
     /// The modulus of its modular operations, at least 2.
     pub q: u64,
-    /// Bits of its words: the program's or more, of which registers then hold fewer; 64 where the target sums
-    /// products in such words.
+    /// Bits of its words: the program's, or more, so that registers hold fewer words. Words have 64
+    /// bits where the target sums products in such words.
     pub bits: u8,
     /// Buffers; those whose role is a parameter come first, in the order of the arguments.
     pub buffers: Vec<Buffer>,

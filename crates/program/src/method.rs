@@ -1,8 +1,10 @@
-//! How a modular operation is done with machine words: the schedule chooses among these.
+//! The methods that compute a modular operation with machine words: the schedule chooses among
+//! them.
 //!
-//! Each method knows its word operations (`expand`), its meaning on one word (`apply`,
-//! the oracle of tests), and the range of its result (`range`): exact for words of 16 bits where
-//! one word is the only variable, by monotone rational bounds or exactly for words of 32.
+//! Each method knows its word operations (`expand`), its meaning on one word (`apply`, the oracle
+//! of tests), and the range of its result (`range`). For words of 16 bits the range is exact where
+//! one word is the only variable. For words of 32 bits it is exact or comes from monotone rational
+//! bounds.
 
 mod narrow;
 mod primitives;
@@ -137,10 +139,10 @@ pub enum MulMethod {
     /// `mulhi(a, b) - mulhi(mullo(a, b/q), q)`. Four operations. For words of 32 bits only where
     /// there is a high product (portable C).
     Montgomery,
-    /// For words of 32 bits on machines that multiply even words to wide elements: the quotient
-    /// `mullo(a, b/q)` by one low product of all words, products by b and q of even and of odd
-    /// words. Eleven operations, five of them multiplies, of which the low one takes as long as
-    /// two (measured on Zen 5).
+    /// For words of 32 bits on machines that multiply even words to wide elements. One low product
+    /// of all words gives the quotient `mullo(a, b/q)`; products by b and q are taken of even and
+    /// of odd words. It takes eleven operations, five of them multiplies. The low multiply takes as
+    /// long as two (measured on Zen 5).
     MontgomeryLow,
     /// The same with the quotients by wide products too. Eleven operations, six of them
     /// multiplies: the faster of the two where it was measured.
@@ -148,11 +150,13 @@ pub enum MulMethod {
     /// Barrett with a rounded estimate [Chiu25 §2.2.1]: with `c` centred,
     /// `mullo(a, c) - mullo(mulhrs(a, round(c·2^(w-1)/q)), q)`. Four operations.
     Barrett,
-    /// Plantard with a signed remainder [Plantard21; Huang22 §3.2], for words of 16 bits: with `b = -c·2^32 mod q`
-    /// centred and `p = a·(b/q mod 2^32)`, signed, of which t is the upper word, `((t + 2 mod 2^16)·q) >> 16`. Since
-    /// p·q = a·b + k·2^32 and (t + 2)·q is more than p·q/2^16 by q to 2q, the result is k = -a·b/2^32 mod q, as
-    /// |a·b|/2^16 is below q; or k - q where the sum wraps. It lies in [-(q+1)/2, (q-1)/2] for every word. Five operations
-    /// on words; on machines that multiply words of 32 bits by those of 16 (`smlawb`, `smulbt`), two.
+    /// Plantard with a signed remainder [Plantard21; Huang22 §3.2], for words of 16 bits. Let
+    /// `b = -c·2^32 mod q`, centred, and `p = a·(b/q mod 2^32)`, signed, with the upper word t. The
+    /// result is `((t + 2 mod 2^16)·q) >> 16`. Here p·q = a·b + k·2^32, and (t + 2)·q exceeds
+    /// p·q/2^16 by q to 2q. Because |a·b|/2^16 is below q, the result is k = -a·b/2^32 mod q, or
+    /// k - q where the sum wraps. It lies in [-(q+1)/2, (q-1)/2] for every word. It takes five
+    /// operations on words, or two on machines that multiply words of 32 bits by those of 16
+    /// (`smlawb`, `smulbt`).
     Plantard,
 }
 
@@ -181,13 +185,13 @@ fn upper_word(a: i64, (first, second): (i64, i64), m: Modulus) -> i64 {
 #[serde(rename_all = "kebab-case")]
 pub enum ProductMethod {
     /// Signed Montgomery with split halves [Seiler18 §3.1]:
-    /// `mulhi(a, b) - mulhi(mullo(a, mullo(b, 1/q)), q)`. Five operations, of which
-    /// `mullo(b, 1/q)` is shared by all products with the same b. For words of 32 bits only where
-    /// there is a high product (portable C).
+    /// `mulhi(a, b) - mulhi(mullo(a, mullo(b, 1/q)), q)`. It takes five operations, and all
+    /// products with the same b share `mullo(b, 1/q)`. For words of 32 bits it needs a high product
+    /// (portable C).
     Montgomery,
     /// For words of 32 bits: the quotient by a low product of all words, as
-    /// [`MulMethod::MontgomeryLow`]. Thirteen operations, of which two are shared by all products
-    /// with the same b.
+    /// [`MulMethod::MontgomeryLow`]. It takes thirteen operations, and all products with the same b
+    /// share two of them.
     MontgomeryLow,
     /// For words of 32 bits: wide products of even and of odd words, and their
     /// [`NarrowMethod::Montgomery`]. Twelve operations.

@@ -1,8 +1,8 @@
-//! Where a network's values must be reduced so that every word fits, and no oftener.
+//! Where a network's values must be reduced so that every word fits, and nowhere else.
 //!
-//! Starting from everything reduced, reductions are taken away one by one as long as all sums fit
-//! a word and all outputs their limits; many random orders are tried and the cheapest end kept.
-//! (Range analysis that drives the placing of reductions: [TokudaKameyama23 §4].)
+//! The search starts with everything reduced. It takes reductions away one by one, as long as all
+//! sums fit a word and all outputs their limits. It tries many random orders and keeps the cheapest
+//! result. (Range analysis that drives the placing of reductions: [TokudaKameyama23 §4].)
 
 use crate::bounds::Bounds;
 use ringforge_plan::{NetOp, Network, Val};

@@ -55,20 +55,22 @@ pub struct Schedule {
     pub interleave: Option<bool>,
     /// Where blocks are weighted before dot products.
     pub weights: Weights,
-    /// Products modulo 2^k stay rows of words down to the last level, each by dot products, where the last
-    /// ones fill registers: for machines whose registers hold but a pair of words.
+    /// If the products of the last level fill registers, products modulo 2^k stay rows of words
+    /// down to that level, each by dot products. This is for machines whose registers hold only a
+    /// pair of words.
     pub rows: bool,
     /// Steps of a transform of blocks run as one where a group of them has at most so many registers; 0 for none.
     pub fuse: u32,
-    /// Blocks of Schönhage's transform are rotated in registers, where a step's blocks fit those of the machine, else by
-    /// loads, of blocks that are stored with half of their negatives: for machines that cut words out of two registers
-    /// sooner than they store one.
+    /// Blocks of Schönhage's transform are rotated in registers where a step's blocks fit the
+    /// machine's registers. Otherwise they are rotated by loads, of blocks that are stored with
+    /// half of their negatives. This is for machines that cut words out of two registers faster
+    /// than they store one.
     pub rotate_registers: bool,
-    /// After how many operations of straight-line code a compiler starts anew to order them, where one would order them for
-    /// their latency and lack registers; 0 for never.
+    /// After how many operations of straight-line code the compiler starts a new schedule. This is
+    /// for compilers that would otherwise schedule for latency and spill registers; 0 for never.
     pub in_order: u32,
-    /// By lanes, sums of products of words of 16 bits are summed in words of 32 and reduced once: for machines that
-    /// multiply to such and add.
+    /// By lanes, sums of products of 16-bit words are accumulated in words of 32 and reduced once.
+    /// This is for machines that multiply and add into such words.
     pub wide_sums: bool,
     /// Words of 16 bits in a register, where registers are loops, so that blocks of five, say, fill them;
     /// absent: the target's.
@@ -107,8 +109,8 @@ pub struct Schedule {
     pub drop: Vec<String>,
     /// Reductions to add, by site.
     pub add: Vec<String>,
-    /// Words without sign, and where they are reduced: transforms of x^n + 1 down to single coefficients
-    /// [TokudaKameyama23 §3.4]. Absent: signed words.
+    /// Unsigned words, and where they are reduced: transforms of x^n + 1 down to single
+    /// coefficients [TokudaKameyama23 §3.4]. Absent: signed words.
     pub unsigned: Option<Unsigned>,
     /// The keys that a text says: they are kept, or refused by name. Others are what usually serves.
     #[serde(skip)]

@@ -1,8 +1,9 @@
 //! What a program is lowered by: every choice, made before any of them is used.
 //!
-//! A schedule says what its writer wants. `Choices` are the values that lowering goes by, and they remember which of
-//! them it read: those are printed, and a key that a user wrote and that nothing read is refused. A product modulo one
-//! prime has choices of its own (`Product`): its words, its layout, its methods and its limits.
+//! A schedule says what its writer wants. `Choices` are the values that lowering uses, and they
+//! remember which of them it read. Those values are printed. A key that a user wrote and that
+//! nothing read is refused. A product modulo one prime has choices of its own (`Product`): its
+//! words, its layout, its methods and its limits.
 
 pub(crate) mod defaults;
 pub(crate) mod products;
@@ -119,12 +120,12 @@ impl Choices {
         other
     }
 
-    /// The same values, of which nothing is read.
+    /// The same values, none of them read.
     pub fn unread(&self) -> Choices {
         Choices::of(&self.values)
     }
 
-    /// The values, for who makes others of them.
+    /// The values, for code that makes others from them.
     pub fn values(&self) -> &Schedule {
         &self.values
     }
@@ -251,8 +252,9 @@ impl Settled {
         Settled { whole, products }
     }
 
-    /// The choices that a key may be read of, and its name there: those of one product for a key of its section, else the
-    /// whole's and those of all products whose sections do not say it.
+    /// The choices that may have read a key, and its name there. A key of a product's section
+    /// belongs to that product. Any other key belongs to the whole and to all products whose
+    /// sections do not set it.
     fn scope<'a>(&'a self, given: &Schedule, key: &'a str) -> (Vec<&'a Choices>, &'a str) {
         let named = |p: &&Product, key: &str| key == format!("modulo.{}", p.modulus);
         if let Some((section, inner)) = key.strip_prefix("modulo.").and_then(|k| k.split_once('.'))

@@ -1,14 +1,13 @@
-//! The unsigned scheme as a tagless-final program [TokudaKameyama23 §2.3, §3]: one
-//! text of each algorithm, generic over two small traits.
+//! The unsigned scheme of [TokudaKameyama23 §2.3, §3] as a tagless-final program: one text of each
+//! algorithm, generic over two small traits.
 //!
 //! * [`Language`] is the language abstraction: arrays, indices, loops, and the domain's operations.
-//! * [`primitive::Word32`] is the low-level domain: machine words of 32 bits, over which
-//!   `montgomery_reduce`, `barrett_reduce` and `csub` are written once, so that what runs, what
-//!   is bounded and what is printed as C or OCaml is the same text (the paper's `AddMontgomery`,
-//!   [TokudaKameyama23 §6.2]).
+//! * [`primitive::Word32`] is the low-level domain, machine words of 32 bits. `montgomery_reduce`,
+//!   `barrett_reduce` and `csub` are written once over it. So the same text runs, is bounded, and
+//!   is printed as C or OCaml (`AddMontgomery` in [TokudaKameyama23 §6.2]).
 //!
-//! The embedded language of [`crate::ir`] has signed words, whose ranges end at 2^15 − 1; values
-//! here lie in `[0, 65535]` and products in 32 bits, so the scheme has a language of its own.
+//! The embedded language of [`crate::ir`] has signed words, whose ranges end at 2^15 − 1. Here
+//! values lie in `[0, 65535]` and products in 32 bits, so the scheme has a language of its own.
 //! Interpretations live in `ringforge_interpret::unsigned`.
 //!
 //! Coefficients stand in natural order, transformed ones in bit-reversed order. Every sum and

@@ -154,7 +154,7 @@ impl Writer {
         self.op(Op::Blend { a: down, b: odd, mask: 0xaa })
     }
 
-    /// An operation on words without sign.
+    /// An operation on unsigned words.
     pub fn unsigned(&mut self, op: Unsigned, tables: &mut Tables) -> Value {
         match op {
             Unsigned::Add(a, b) => self.op(Op::Add(a, b)),

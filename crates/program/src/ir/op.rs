@@ -96,7 +96,7 @@ pub enum Op {
         /// How.
         method: FreezeMethod,
     },
-    /// Arithmetic that reads its words without sign.
+    /// Arithmetic on unsigned words.
     Unsigned(Unsigned),
     // ----- memory ------------------------------------------------------------------------
     /// `lanes` words from `at`.
@@ -199,7 +199,7 @@ pub enum Op {
     MulLo(Value, Value),
     /// High word of the signed product `a·b`.
     MulHi(Value, Value),
-    /// High word of the product of `a` and `b` read without sign.
+    /// High word of the unsigned product of `a` and `b`.
     MulHiU(Value, Value),
     /// `(a·b + 2^(w-2)) >> (w-1)`, signed, its low word (x86 `vpmulhrsw`: -2^15·-2^15 gives -2^15).
     MulHrs(Value, Value),

@@ -1,4 +1,4 @@
-//! Modular operations on words without sign [TokudaKameyama23 §2.2, §3.3].
+//! Modular operations on unsigned words [TokudaKameyama23 §2.2, §3.3].
 
 use super::{Factor, Value};
 use crate::method::Modulus;
@@ -110,7 +110,7 @@ mod tests {
 
     const M: Modulus = Modulus { q: 12289, bits: 16 };
 
-    /// Products, by the definition and by the paper's Montgomery by 2^18, on all words.
+    /// Products on all words, against exact arithmetic and the paper's Montgomery by 2^18.
     #[test]
     fn products_are_the_canonical_residues() {
         let k = Constants::new(M.q).unwrap();

@@ -1,5 +1,6 @@
-//! The product by its definition for moduli that have no program of their own for it: over the integers through
-//! primes of words of 32 bits. Right for every ring; for plans that say `(schoolbook)`, and for no others.
+//! The schoolbook product for moduli that have no program of their own for it. It computes over the
+//! integers through primes of words of 32 bits. It is right for every ring, and only plans that say
+//! `(schoolbook)` use it.
 
 use super::{LowerError, Lowered, general, unsupported};
 use crate::settle::Choices;

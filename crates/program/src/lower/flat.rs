@@ -1,5 +1,5 @@
-//! A small product in parts whose parts come in parts themselves as one in all of those: one map there and one back, so
-//! that what lies between is neither stored nor loaded.
+//! Flattens a small product in parts whose parts are split into parts again. There is one map there
+//! and one back, so nothing in between is stored or loaded.
 
 use ringforge_plan::{ChunkOp, Part, Split};
 

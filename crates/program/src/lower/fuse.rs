@@ -5,8 +5,8 @@ use super::network::Phase;
 use ringforge_plan::{Arith, Group, Network, Val};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Neighbours joined, the first ones first, where `join` makes one of two; it is told whether the first of the two begins
-/// with the very first.
+/// Joins neighbours, the first ones first, where `join` makes one of two. The flag that `join` gets
+/// says whether the first of the two begins with the very first.
 pub(super) fn each_joined<T>(all: Vec<T>, join: impl Fn(&T, &T, bool) -> Option<T>) -> Vec<T> {
     let mut made: Vec<T> = Vec::new();
     for next in all {
@@ -49,9 +49,10 @@ pub(super) fn writers(first: &[Group], second: &[Group]) -> Option<BTreeMap<usiz
     writer.keys().eq(read.iter()).then_some(writer)
 }
 
-/// The groups of two steps that run one after the other as those of one, each of at most `most` blocks; nothing where
-/// one is larger, where the second step does not read all that the first one writes, or where a group of the first
-/// one writes over what another one reads, as it may if they are not `apart`.
+/// Joins the groups of two consecutive steps to groups of at most `most` blocks each. Returns
+/// nothing if a group would be larger, or if the second step does not read all that the first one
+/// writes. It also returns nothing if a group of the first step writes over what another one reads,
+/// which can happen unless the arrays are `apart`.
 pub(super) fn joined(
     first: &[Group],
     second: &[Group],

@@ -86,9 +86,10 @@ impl Lowering<'_> {
         Ok(!one && self.schedule.interleave() == Some(true) && self.schedule.fuse() > 0)
     }
 
-    /// Multiplies block by block; `buffers` hold the transformed operands, block after block (the
-    /// registers of `lanes` blocks apart, where a block has several) and padded to whole groups,
-    /// `cell_of` is the block of each product, `bounds` are the largest magnitudes by cell.
+    /// Multiplies block by block. The two buffers hold the transformed operands, block after block
+    /// and padded to whole groups. If a block has several registers, each group of `lanes` blocks
+    /// holds their first registers, then their second ones, and so on. `cell_of` is the block of
+    /// each product, `bounds` are the largest magnitudes by cell.
     pub fn lane_products(
         &mut self,
         tag: &str,

@@ -1,9 +1,9 @@
-//! Plan and schedule to program.
+//! Lowers a plan and a schedule to a program.
 //!
-//! Every method says what it is made of ([`ringforge_plan::Structure`]): operands, linear maps, products, linear
-//! maps back. What a plan says decides, before anything runs, which pipeline executes it (`pipeline`); a
-//! pipeline that cannot is an error that names the method, the target and the reason, and nothing is tried in
-//! its place.
+//! Every method states what it is made of ([`ringforge_plan::Structure`]): operands, linear maps,
+//! products, linear maps back. The plan decides, before anything runs, which pipeline executes it
+//! (`pipeline`). If that pipeline cannot, lowering fails with an error that names the method, the
+//! target and the reason. It tries nothing else.
 
 mod base;
 pub(crate) mod blocks;
@@ -65,7 +65,7 @@ pub struct Lowered {
 }
 
 impl Lowered {
-    /// A program of which there is nothing else to say.
+    /// A program with nothing else to report.
     fn of(program: Program, settled: Settled) -> Lowered {
         let (sites, borders, notes, verdicts) = Default::default();
         Lowered { program, sites, borders, notes, settled, verdicts }
@@ -106,7 +106,7 @@ pub enum LowerError {
         /// The bound.
         bound: i64,
     },
-    /// Operands of small products leave no room for a sum.
+    /// Operands of small products are too large for a sum.
     #[error(
         "stage `{stage}`: modulo {modulus} operands of the small products reach {bound}, and words of \
          {bits} bits hold no sum of such products; take a smaller modulus, or more primes"
@@ -131,10 +131,10 @@ pub enum LowerError {
         /// The bound.
         bound: i64,
     },
-    /// Nothing that may be settled holds, all of which was looked at.
+    /// No settlement holds; all of them were examined.
     #[error("{failure}")]
     Unsettled {
-        /// Of all failures the one that says most.
+        /// The failure that says most.
         failure: Box<LowerError>,
         /// All of them.
         verdicts: Vec<Verdict>,
@@ -180,7 +180,7 @@ pub(crate) fn unsupported(
     }
 }
 
-/// Lowers a plan as it says. The definition of the product stands for it only where the plan says so,
+/// Lowers a plan as it says. The schoolbook product is used only if the plan says so, by
 /// `(schoolbook)` or `(lift N (schoolbook))`.
 ///
 /// # Errors
@@ -199,8 +199,9 @@ pub fn lower(
     lowered.map_err(|error| blamed(error, plan, (schedule, target)))
 }
 
-/// All that may be settled where the ranges decide, in the order in which the first that holds is taken: for each product,
-/// what was found of each settlement. Nothing where a plan leaves no such choice.
+/// For each product, all settlements that the ranges decide between, and what was found of each.
+/// They are in the order in which the first that holds is taken. Nothing if a plan leaves no such
+/// choice.
 ///
 /// # Errors
 /// As [`lower`]; with all verdicts where none holds.

@@ -25,8 +25,9 @@ impl Low {
     /// theorem puts it [Chiu25 eq. 3.1].
     ///
     /// The low part is already at the start of the unreduced product, except for its coefficient
-    /// M - 1 where M is one more than a multiple of the lanes: then the top coefficient of the
-    /// product stands behind the main part, and the low one is the main one minus that.
+    /// M - 1 if M is one more than a multiple of the lanes. In that case the top coefficient of the
+    /// product stands behind the main part. The low coefficient is then the main one minus the top
+    /// one.
     pub fn join(
         &self,
         block: &mut Block,
@@ -192,11 +193,10 @@ impl Lowering<'_> {
         Ok(Low { words, bound })
     }
 
-    /// Lays the first blocks of b out as the truncated product wants them: after each other the
-    /// registers (b_(j-1), b_j), b_(-1) = 0, so that no window over two neighbours crosses a cache
-    /// line.
+    /// Lays out the first blocks of b for the truncated product: the registers (b_(j-1), b_j) one
+    /// after another, with b_(-1) = 0. So no window over two neighbours crosses a cache line.
     ///
-    /// Rows of words want them behind as many registers of zeros.
+    /// Rows of words need the blocks behind as many registers of zeros.
     pub fn stage_windows(&mut self, b: BufferId, blocks: usize) -> BufferId {
         let lanes = self.lanes;
         if self.schedule.rows() {
@@ -233,7 +233,7 @@ impl Lowering<'_> {
         windows
     }
 
-    /// `blocks` registers of a·b mod x^(lanes·blocks) by broadcast dot products: with the words of
+    /// `blocks` registers of a·b mod x^(lanes·blocks) by broadcast dot products. With the words of
     /// a's pairs swapped, the pairs (b_(k-1), b_k) for all even or all odd k are one unaligned
     /// load.
     ///
@@ -279,8 +279,8 @@ impl Lowering<'_> {
         Ok(self.bounds.product(factor, narrowed))
     }
 
-    /// The same row by row, each register of results a Toeplitz matrix of all words of a that it needs; those of each
-    /// half of the registers have one size, so that code is short.
+    /// The same row by row. Each register of results is a Toeplitz matrix times all words of a that
+    /// it needs. The matrices of each half of the registers have one size, so that code is short.
     fn truncated_rows(
         &mut self,
         blocks: usize,

@@ -23,7 +23,7 @@ pub(super) enum Pipeline<'a> {
     Rotations(&'a Lift, &'a Schoenhage),
     /// Everything else: blocks of any width, several moduli, any f.
     General,
-    /// The product by its definition, over the integers where q asks for that.
+    /// The schoolbook product, over the integers if q requires it.
     Definition,
 }
 
@@ -112,7 +112,7 @@ fn short(plan: &Plan, lift: &Lift) -> bool {
         && reduction.is_some_and(|sums| sums.rows().iter().flatten().all(|&(_, c)| plain(c)))
 }
 
-/// The definition modulo q itself where there is a program for that, else over the integers.
+/// The schoolbook product, modulo q itself if there is a program for that, else over the integers.
 fn definition<'a>(plan: &Plan) -> Pipeline<'a> {
     match general::multiplies(general::below(plan).1, plan.ring.q()) {
         true => Pipeline::General,

@@ -1,6 +1,6 @@
-//! A product through blocks that fill a register each, in words of 16 bits: forward transforms, products of blocks,
-//! the inverse transform into the unreduced product, a low part beside it [Chiu25 §3.1], and the remainder by an f
-//! of few coefficients ±1.
+//! A product through blocks that fill a register each, in words of 16 bits. It takes forward
+//! transforms, products of blocks, and the inverse transform into the unreduced product, together
+//! with a low part [Chiu25 §3.1]. Then it takes the remainder by an f of few coefficients ±1.
 
 use super::phases::inverse_phases;
 use super::{LowerError, Lowering, Operand, fold, parts, unsupported};
@@ -127,7 +127,7 @@ fn low_suits(main: &Substitute, crt: &MonomialCrt, n: usize, lanes: usize) -> bo
 pub(super) enum LowPart<'a> {
     /// Through a transform of blocks, of operands of so many coefficients.
     Transform(&'a Substitute, usize),
-    /// By its definition, without what is cut off.
+    /// Schoolbook, without what is cut off.
     Truncated,
 }
 

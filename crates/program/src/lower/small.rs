@@ -6,7 +6,7 @@ use ringforge_plan::{BaseRef, ChunkOp, Inside, SmallModulus, WeightedConvolution
 /// The method of one small product, all choices by weight made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Small {
-    /// Dot products, by definition.
+    /// Schoolbook dot products.
     Toeplitz,
     /// Three Toeplitz products of half the size.
     Karatsuba(Box<Small>),
@@ -115,7 +115,7 @@ impl Small {
     }
 }
 
-/// Whether all products are dot products, by the definition.
+/// Whether all products are schoolbook dot products.
 pub(super) fn is_direct(convolution: &WeightedConvolution) -> bool {
     let direct = |w: &u64| matches!(convolution.method_for(*w).inside(), Inside::Dots);
     convolution.weights.iter().all(direct)

@@ -1,5 +1,5 @@
-//! Constants of maps back that the last scale takes in: where every path through one multiplies once, all of its
-//! constants may be multiplied by the same, so that some of them are 1.
+//! Constants of maps back that the last scale absorbs. If every path through a map multiplies once,
+//! all of its constants may be multiplied by one factor, so that some of them become 1.
 
 use super::small::Small;
 use super::{LowerError, Lowering};

@@ -6,8 +6,9 @@ use crate::schedule::{BaseProducts, Schedule};
 use crate::settle::{Choices, Refused};
 use ringforge_plan::WeightedConvolution;
 
-/// Dot products of broadcast pairs multiply by the definition, which is what `(toeplitz)` says. Where a part has
-/// another method, products go one in a lane, in the methods that the plan has for them and in no other.
+/// Dot products of broadcast pairs are schoolbook products, which is what `(toeplitz)` says. If a
+/// part has another method, products go one in a lane. They use the methods that the plan has for
+/// them and no other.
 pub(super) fn suited<'p>(
     schedule: &Choices,
     parts: impl IntoIterator<Item = &'p WeightedConvolution>,
@@ -34,8 +35,8 @@ pub(super) fn by_lanes(schedule: &Choices) -> Choices {
     })
 }
 
-/// The schedule with how products in lanes are transposed: a machine that has dot products has shuffles for it, where the
-/// plan wants lanes; strided stores are for compilers of portable C.
+/// The schedule with its way to transpose products in lanes. A machine that has dot products uses
+/// shuffles if the plan requires lanes. Strided stores are for compilers of portable C.
 ///
 /// # Errors
 /// A user wants shuffles of other units than there are.

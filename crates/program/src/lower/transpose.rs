@@ -1,8 +1,9 @@
 //! Transposing, for registers of any number of parts.
 //!
-//! A register of P parts of S units holds, in part p, words of row p·S + r, so that S such registers and rounds of
-//! interleaving within parts make S columns of P·S rows. Where no shuffle is there, two rounds of strided stores transpose
-//! a square of as many rows as a register has words, which compilers turn to such interleaving.
+//! A register has P parts of S units, and part p holds words of row p·S + r. So S such registers
+//! and rounds of interleaving within parts make S columns of P·S rows. Without shuffles, two rounds
+//! of strided stores transpose a square of as many rows as a register has words. Compilers turn
+//! these into such interleaving.
 
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -17,8 +18,9 @@ type Words<'a> = dyn Fn(usize) -> (BufferId, Index) + 'a;
 /// Where a row starts.
 pub type Row = (BufferId, usize);
 
-/// Calls `body` for pieces of `width` columns of `columns`, the last one ending with them; it is
-/// given a function from a word's place in the first piece and the distance to the next one's.
+/// Calls `body` for pieces of `width` columns of `columns`; the last piece ends with them. The
+/// function that `body` gets makes an index from a word's place in the first piece and the distance
+/// between columns.
 fn pieces(builder: &mut Builder, columns: usize, width: usize, body: &mut Body) -> Vec<Stmt> {
     let (whole, rest) = (columns / width, columns % width);
     let mut all = Vec::new();
@@ -161,8 +163,8 @@ impl Square {
         })
     }
 
-    /// A whole square of registers in place, its words `at` a row and a column; where registers are to be `saved`, only
-    /// blocks that change places are in them at a time.
+    /// Transposes a whole square of registers in place; its words are `at` a row and a column. If
+    /// registers are to be `saved`, they hold only the blocks that are changing places.
     pub fn in_place(
         self,
         block: &mut Block,

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum NarrowMethod {
     /// Montgomery [Montgomery85, p. 519] on the halves: `hi - mulhi(mullo(lo, 1/q), q)`, so the
-    /// scale is 2^-w. Needs `|x| < 2^(2w-1) - q·2^(w-1)`, so that the result is a word. Seven
-    /// operations; for words of 32 bits eight, on wide elements: `x - t·q` with
-    /// `t = lo(x)/q mod± 2^32`, of which the high half is the result.
+    /// scale is 2^-w. Needs `|x| < 2^(2w-1) - q·2^(w-1)`, so that the result is a word. It takes
+    /// seven operations. For words of 32 bits it takes eight, on wide elements: the result is the
+    /// high half of `x - t·q` with `t = lo(x)/q mod± 2^32`.
     Montgomery,
     /// Barrett [Barrett86; Chiu25 §2.2.1]: `lo - mullo(mulhrs(x >> s, round(2^(s+w-1)/q)), q)` with
     /// `s = floor(log2 q)`. Needs `|x| < 2^(s+w-1)`. Nine operations, scale 1; for words of 16

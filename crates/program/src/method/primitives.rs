@@ -1,8 +1,8 @@
 //! Every reduction primitive that a modulus has, with a proof by exhaustion.
 //!
-//! No lemma: a function of one word of w bits has 2^w cases, and all of them are taken. A
-//! Montgomery reduction of a double word h·2^w + l is h plus a function of l alone, since h and l
-//! are separate operands of its operations, so 2^w cases are all of them too.
+//! There is no lemma: a function of one word of w bits has 2^w cases, and all of them are taken. A
+//! Montgomery reduction of a double word h·2^w + l is h plus a function of l alone, because h and l
+//! are separate operands of its operations. So 2^w cases are all of its cases too.
 
 use super::*;
 use crate::ir::{Block, Factor, Op, Procedure, Program, Stmt, Value};

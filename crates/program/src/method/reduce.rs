@@ -29,17 +29,18 @@ pub enum ReduceMethod {
         /// r, at least 1: bits after the point of the quotient.
         scale: u8,
     },
-    /// Barrett into the canonical residue, for words within a bound that leaves the quotient no error
-    /// ([`ReduceMethod::exact`]): `a - mullo(sar(mullo(a, v) + h, r), q)` with `v = round(2^r/q)` and `h = 2^(r-1)`, for an
-    /// even q `h = 2^(r-1) + v/2`, so that q/2 becomes -q/2. Five operations.
+    /// Barrett into the canonical residue, for words within a bound that leaves no error in the
+    /// quotient ([`ReduceMethod::exact`]). It computes `a - mullo(sar(mullo(a, v) + h, r), q)` with
+    /// `v = round(2^r/q)` and `h = 2^(r-1)`. For an even q it takes `h = 2^(r-1) + v/2`, so that
+    /// q/2 becomes -q/2. Five operations.
     BarrettExact {
         /// r, at least 1: bits after the point of the quotient.
         scale: u8,
     },
     /// General reduction [Seiler18 §3.3, Algorithm 5]: `a - mullo(sar(mulhi(a, v), k), q)` with
-    /// `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`. Four operations. The paper's Lemma 4 has
-    /// the result in [0, q]; that is so for 12289, but 3329 and 7681 give -1 and q + 1 too
-    /// (enumerated; the lemma's proof puts `2^floor(log2 q)` for `2^k`).
+    /// `k = floor(log2 q) - 1`, `v = floor(2^(w+k)/q)`. Four operations. The paper's Lemma 4 puts
+    /// the result in [0, q]. That holds for 12289, but 3329 and 7681 also give -1 and q + 1
+    /// (enumerated). The lemma's proof puts `2^floor(log2 q)` for `2^k`.
     Floor,
     /// The other direction of the same, into [-q, 0] or one more at each end [Seiler18 §3.3]:
     /// `a + mullo(sar(mulhi(a, -v), k), q)`. Four operations.
@@ -50,10 +51,11 @@ pub enum ReduceMethod {
     /// `a - mullo(sar(a + 2^(k-1), k), q)` with 2^k the power of two next to q: good where that
     /// is near. Four operations; wants `a < 2^(w-1) - 2^(k-1)`.
     RoundedShift,
-    /// Barrett with its constant next to 1/q among 2^-s and 2^-s(1 ± 2^-d), so that the quotient takes shifts and no product:
-    /// `a - mullo(sar(y + 2^(s-1), s), q)` with `y = a ± sar(a, d)`. Six operations, of which one is a multiplication: for
-    /// machines that multiply slower than they shift. Wants `y + 2^(s-1)` to be a word: all are for `2^-s(1 - 2^-d)` and
-    /// s + d < w.
+    /// Barrett with the constant nearest to 1/q among 2^-s and 2^-s(1 ± 2^-d), so that the quotient
+    /// takes shifts and no product: `a - mullo(sar(y + 2^(s-1), s), q)` with `y = a ± sar(a, d)`.
+    /// It takes six operations, one of them a multiplication, for machines that multiply more
+    /// slowly than they shift. It needs `y + 2^(s-1)` to be a word; for `2^-s(1 - 2^-d)` and
+    /// s + d < w this holds for all words.
     BarrettShifts,
     /// [`MulMethod::Montgomery`] by one, the tightest range. Four operations; for words of 32
     /// bits only where there is a high product.
@@ -181,11 +183,16 @@ impl ReduceMethod {
         }
     }
 
-    /// The [`ReduceMethod::BarrettLow`] that brings words of 32 bits within `bound` nearest to q/2, and how
-    /// near; q at most 2^16. If `coarse`, as a function of the word where it is below 2^19, else of its upper bits,
-    /// above those where Montgomery's reduction takes its half: what the prover cannot follow in the one way it
-    /// often can in the other. If not, no quotient is one by 2^16 or less alone or begins with one by 2^8: of a sum of
-    /// products the prover would take that for the upper half of Montgomery's reduction.
+    /// The [`ReduceMethod::BarrettLow`] that brings words of 32 bits within `bound` nearest to q/2,
+    /// and how near; q is at most 2^16.
+    ///
+    /// If `coarse`, the quotient is a function of the word where the word is below 2^19. Larger
+    /// words enter by their upper bits, above those where Montgomery's reduction takes its half.
+    /// What the prover cannot follow in one of these ways, it often can in the other.
+    ///
+    /// If not `coarse`, no quotient is a single division by 2^16 or less, or begins with a division
+    /// by 2^8. In a sum of products, the prover would take such a quotient for the upper half of
+    /// Montgomery's reduction.
     ///
     /// ```
     /// use ringforge_program::method::ReduceMethod;
@@ -235,8 +242,9 @@ impl ReduceMethod {
         ReduceMethod::nearest(Modulus { q, bits }, bound, choices)
     }
 
-    /// The [`ReduceMethod::BarrettExact`] of the least scale from 17 to 31 that leaves the canonical residue of all words of
-    /// `bits` bits within `bound`; nothing where none does: of 64 bits one does where q times the bound is below 2^30.
+    /// The [`ReduceMethod::BarrettExact`] of the least scale from 17 to 31 that leaves the
+    /// canonical residue of all words of `bits` bits within `bound`. `None` if no scale does. For
+    /// 64 bits, one does if q times the bound is below 2^30.
     ///
     /// ```
     /// use ringforge_program::method::{Modulus, ReduceMethod};

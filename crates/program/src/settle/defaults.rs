@@ -77,5 +77,6 @@ pub(crate) const LONG: &[Line] = &[
     line(Word, FiveEighths, Word),
 ];
 
-/// Reductions of words of 16 bits, after the schedule's own, for each of which all lines are gone through.
+/// Reductions of 16-bit words that are tried after the schedule's own. Each is tried with all
+/// lines.
 pub(crate) const OTHERS: [ReduceMethod; 2] = [ReduceMethod::Montgomery, ReduceMethod::BarrettHigh];

@@ -69,8 +69,9 @@ fn registers_of<'a>(node: &'a ProductRef, place: (usize, usize)) -> Option<Way<'
     registers::suit(main, crt, place).then_some(Way::Registers(main, crt))
 }
 
-/// How words of 32 bits are multiplied by constants and reduced where nobody says it: beside dot products as words of 16 are
-/// where these go by Barrett and the machine `rounds` high halves, else by wide products.
+/// How words of 32 bits are multiplied by constants and reduced by default. In lanes, it is by
+/// Montgomery and the high Barrett reduction. Beside dot products, it is by Barrett if words of 16
+/// bits use it and the machine `rounds` high halves, otherwise by wide products.
 pub(crate) fn long_methods(own: &Schedule, rounds: bool) -> (MulMethod, ReduceMethod) {
     if own.base == BaseProducts::Lanes {
         return (MulMethod::Montgomery, ReduceMethod::BarrettHigh);

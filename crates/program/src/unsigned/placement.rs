@@ -30,8 +30,8 @@ pub struct Placement {
     pub csub_products: bool,
     /// Reductions, sorted.
     pub sites: Vec<Site>,
-    /// For each layer the multiple of q that is added before a subtraction: one number for the
-    /// whole layer, or one for each butterfly, counted in the order of its first position.
+    /// For each layer, the multiple of q that is added before a subtraction. It is one number for
+    /// the whole layer, or one for each butterfly, counted in the order of its first position.
     pub multiples: Vec<Vec<u8>>,
 }
 

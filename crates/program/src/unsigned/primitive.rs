@@ -124,7 +124,7 @@ impl Word32 for Machine {
 mod tests {
     use super::*;
 
-    /// The seed's numbers, and each reduction on all of its inputs.
+    /// The paper's numbers, and each reduction on all of its inputs.
     #[test]
     fn reductions_on_all_inputs() {
         let k = Constants::new(12289).unwrap();

@@ -64,8 +64,8 @@ pub fn bit_reverse(i: usize, bits: u32) -> usize {
 }
 
 impl Scheme {
-    /// A scheme for Z_q\[x\]/(x^n + 1); `None` where q or n does not fit, or a placement has not
-    /// multiples for each layer: one, or for Gentleman and Sande one for each butterfly.
+    /// A scheme for Z_q\[x\]/(x^n + 1). `None` if q or n does not fit, or if a placement lacks
+    /// multiples for a layer: one, or for Gentleman and Sande one for each butterfly.
     pub fn new(
         q: u64,
         n: usize,

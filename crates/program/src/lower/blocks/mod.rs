@@ -1,12 +1,13 @@
 //! Products through transforms of blocks of any width, in words of 16 or of 32 bits.
 //!
-//! Every block has whole registers of its own: what is behind its last coefficient is carried along
-//! and never read as one. So a block of 5 in registers of 8 wastes three words, and any width, any
-//! transform and any modulus go the same way. The products of blocks are sums of broadcast words of one
-//! operand times windows over the other, (w·b, b), which are loads at any word: no shuffle.
+//! Every block has whole registers of its own. Words behind its last coefficient are carried along
+//! and never read as coefficients. So a block of 5 in registers of 8 wastes three words, and any
+//! width, any transform and any modulus are handled alike. Products of blocks are sums of broadcast
+//! words of one operand times windows over the other, (w·b, b). The windows are loads at any word,
+//! so no shuffle is needed.
 //!
-//! Products of 16-bit words are summed in 32 bits by dot products of pairs, those of 32-bit words in
-//! 64 bits, even and odd words apart; portable C multiplies word by word.
+//! Dot products of pairs sum products of 16-bit words in 32 bits. Products of 32-bit words are
+//! summed in 64 bits, even and odd words apart. Portable C multiplies word by word.
 
 mod packed;
 mod packed_products;
@@ -279,7 +280,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Refuses small products that blocks with registers of their own do not multiply by: all but the definition.
+/// Refuses small products other than schoolbook: blocks with registers of their own have no code
+/// for them.
 fn direct_products(node: &ProductRef) -> Result<(), LowerError> {
     let (what, convolution) = match node.structure() {
         Structure::Lifted(lift) => return direct_products(&lift.inner),

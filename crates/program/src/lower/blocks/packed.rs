@@ -1,10 +1,13 @@
-//! Blocks shorter than a register, several of them in each: transforms in two levels on a grid of blocks.
+//! Blocks shorter than a register, several in each register: transforms in two levels on a grid of
+//! blocks.
 //!
-//! A row of the grid is words as they come, so that a register holds words of one row, and the first level, down the
-//! columns, works on whole registers. The second level, along the rows, would mix the words of one. So the grid is transposed
-//! between them, in squares of *units*: the words of one coefficient, or those of two where products are dot products of
-//! pairs. Then a register holds one unit of a column for as many rows as fit, the second level works on whole registers too,
-//! each word with the twiddle of its row, and so do the products of blocks. The inverse goes the same way back.
+//! A row of the grid is consecutive words, so a register holds words of one row. The first level,
+//! down the columns, works on whole registers. The second level, along the rows, would mix the
+//! words of a register. So the grid is transposed between the levels, in squares of *units*. A unit
+//! is the words of one coefficient, or of two where products are dot products of pairs. Then a
+//! register holds one unit of a column for as many rows as fit. The second level and the products
+//! of blocks work on whole registers too, each word with the twiddle factor of its row. The inverse
+//! goes the same way back.
 
 use super::super::network::Phase;
 use super::super::small::is_direct;

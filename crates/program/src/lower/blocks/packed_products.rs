@@ -1,9 +1,10 @@
-//! Products mod x^k − w of packed blocks: a register holds a unit of each, so that what one block needs stands in other
-//! registers at the same place.
+//! Products mod x^k − w of packed blocks. A register holds a unit of each block, so what one block
+//! needs stands in other registers at the same place.
 //!
-//! Coefficient m of a·b mod x^k − w is Σ_i a_i·e_(m−i), with e_j = b_j and e_(j−k) = w·b_j. Where units are pairs, two terms
-//! are one dot product: of (a_2h, a_2h+1) with (e_2s+1, e_2s), a pair of e swapped, for odd m, and with (e_2s, e_2s−1), words
-//! of two pairs, for even m.
+//! Coefficient m of a·b mod x^k − w is Σ_i a_i·e_(m−i), with e_j = b_j and e_(j−k) = w·b_j. If
+//! units are pairs, one dot product computes two terms. For odd m it multiplies (a_2h, a_2h+1) by
+//! (e_2s+1, e_2s), a swapped pair of e. For even m it multiplies by (e_2s, e_2s−1), words of two
+//! pairs.
 
 use super::super::{LowerError, Lowering};
 use super::{Packed, Style};

@@ -47,7 +47,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The product by its definition: one block; nothing modulo an f of more than two terms.
+    /// The schoolbook product: one block; nothing modulo an f of more than two terms.
     pub fn direct(domain: &Domain) -> Option<Parts<'a>> {
         let (k, weight) = match (&domain.modulus, domain.binomial()) {
             (Modulus::Free { .. }, _) => (domain.wanted.max(domain.operand), 0),

@@ -1,7 +1,7 @@
 //! Products of blocks mod x^k − w: words of one operand, broadcast, times windows over (w·b, b).
 //!
-//! Coefficient j of a·b mod x^k − w is Σ_i a_i·e_(k+j−i) with e = (w·b, b), so that for one i a
-//! register of results wants a load of e that starts i words before the register's place in b.
+//! Coefficient j of a·b mod x^k − w is Σ_i a_i·e_(k+j−i) with e = (w·b, b). So for one i, a
+//! register of results needs a load of e that starts i words before the register's place in b.
 
 use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Style};

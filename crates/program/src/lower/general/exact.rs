@@ -1,15 +1,16 @@
-//! Products by their definition modulo any q up to 2^16: exact sums, of 32 bits where they fit; modulo powers of
-//! two sums of 16 bits, which may wrap.
+//! Schoolbook products modulo any q up to 2^16, by exact sums, of 32 bits where they fit. Modulo
+//! powers of two the sums have 16 bits and may wrap.
 //!
-//! On machines with sums of 64 bits all products of a coefficient are summed before one reduction
+//! On machines with sums of 64 bits, all products of a coefficient are summed before one reduction
 //! ([`super::whole`]).
 //!
-//! Elsewhere coefficient k of a·b is Σ_i a_i·b_(k−i): a word of a, broadcast, times a register of b that starts i
-//! words earlier, with zeros on both sides of b, and sums are reduced modulo q where more terms would not fit.
+//! On other machines coefficient k of a·b is Σ_i a_i·b_(k−i), with zeros on both sides of b. One
+//! term is a broadcast word of a times a register of b that starts i words earlier. Sums are
+//! reduced modulo q where more terms would not fit.
 //!
-//! Nothing but low products, sums and shifts of words, so that every target has it, and no sum of sums that a
-//! reduction would have to be followed through: the terms of one round are reduced by themselves and then added.
-//! What is slow to run is quick to prove.
+//! The code uses only low products, sums and shifts of words, so every target has it. The terms of
+//! one round are reduced by themselves and then added, so the prover need not follow a sum of sums
+//! through a reduction. What is slow to run is quick to prove.
 
 use super::super::SHORT;
 use super::residue::Residue;
@@ -51,9 +52,9 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Sums of all `n` products, each `product` at most, and one reduction of each or of `together` of them: in words
-    /// of 32 bits where it leaves little, else in words of 64, where a quotient has room; nothing where these do not
-    /// hold them.
+    /// Sums of all `n` products, each at most `product`, with one reduction of each sum, or of
+    /// `together` sums. Words have 32 bits if the reduction leaves little, otherwise 64, which has
+    /// space for a quotient. Nothing if these do not hold the sums.
     fn whole(q: u64, n: usize, product: i64, together: Option<usize>) -> Option<Sums> {
         let of_all = product.checked_mul(n as i64)?;
         if q.is_power_of_two() {
@@ -123,7 +124,7 @@ impl Sums {
     }
 }
 
-/// Whether a node is an unreduced product by its definition, modulo what exact sums serve.
+/// Whether a node is an unreduced schoolbook product, modulo a q that exact sums serve.
 pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
     let free = matches!(node.domain().modulus, Reduction::Free { .. });
     let definition = matches!(node.structure(), Structure::Definition);
@@ -131,8 +132,8 @@ pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
 }
 
 impl General<'_> {
-    /// The most coefficients of the product that one of the result is a sum of, each as often as its factor says, where
-    /// they are folded as they are.
+    /// The most coefficients of the product that sum to one of the result, each counted as often as
+    /// its factor says, if they are folded as they are.
     pub(super) fn together(&self) -> Option<usize> {
         let q = self.plan.ring.q();
         let times = |row: &Vec<(usize, u64)>| {
@@ -159,8 +160,8 @@ impl General<'_> {
         Sums::whole(q, self.n, product, self.together())
     }
 
-    /// The procedure (out, a, b) of an unreduced product by its definition modulo `q`; nothing where the
-    /// node is another.
+    /// The procedure (out, a, b) of an unreduced schoolbook product modulo `q`; nothing if the node
+    /// is another product.
     pub(super) fn exact(
         &mut self,
         (node, name): (&ProductRef, &str),

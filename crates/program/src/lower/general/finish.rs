@@ -237,8 +237,8 @@ impl Writer {
         self.within(block, sum, self.q as i64 / 2 + 8)
     }
 
-    /// A digit by itself reduced where words are long and q is not, so that no sum of sums has to be followed through
-    /// a reduction; but not in coarse steps.
+    /// Reduces a digit by itself if words are long and q is not. Then no sum of sums has to be
+    /// followed through a reduction. Coarse steps do not do this.
     fn near(&self, block: &mut Block, digit: Sum) -> Sum {
         match self.kind {
             Kind::Long if self.q <= 1 << 16 && !self.coarse => self.within(block, digit, NEAR),

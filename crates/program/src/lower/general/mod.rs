@@ -1,14 +1,15 @@
-//! Any ring: a product over the integers through several primes, put together again modulo q and
-//! reduced by any f.
+//! Any ring: a product over the integers through several primes, reconstructed modulo q and reduced
+//! by any f.
 //!
-//! One procedure multiplies modulo each prime, one takes each further digit of Garner's mixed radix
-//! [Garner59] modulo its prime, and one adds the weighted digits modulo q while it reduces by f.
-//! Where f has many coefficients, the remainder of a product H·x^n + L is L + Σ_k H_k·(x^(n+k) mod f)
-//! where that is cheap ([`ringforge_plan::Lift::has_matrix`], [`remainder`]). Elsewhere it is L − Q·f with the quotient
-//! Q = ⌊H·μ/x^(n−2)⌋ for μ = ⌊x^(2n−2)/f⌋: two more products by the same procedures, one operand constant.
+//! One procedure multiplies modulo each prime. One takes each further digit of Garner's mixed-radix
+//! reconstruction [Garner59] modulo its prime. One adds the weighted digits modulo q while it
+//! reduces by f. If f has many coefficients, the remainder of a product H·x^n + L is L + Σ_k
+//! H_k·(x^(n+k) mod f) where that is cheap ([`ringforge_plan::Lift::has_matrix`], [`remainder`]).
+//! Elsewhere it is L − Q·f with the quotient Q = ⌊H·μ/x^(n−2)⌋ for μ = ⌊x^(2n−2)/f⌋: two more
+//! products by the same procedures, each with one constant operand.
 //!
-//! q is anything up to 2^16. Powers of two are words that wrap; up to 2^14 words of 16 bits hold the
-//! sums; beyond, the last procedure computes in words of 32.
+//! q is anything up to 2^16. Modulo powers of two, words wrap. Up to 2^14, words of 16 bits hold
+//! the sums; beyond, the last procedure computes in words of 32.
 
 mod digits;
 mod exact;
@@ -41,7 +42,7 @@ const NARROW: u64 = 1 << 14;
 /// Factors of the product's coefficients in the remainder up to this are taken by sums.
 const FACTOR: u64 = 3;
 
-/// Whether a node that is a product by its definition has a program modulo `modulus`: exact sums, or one block.
+/// Whether a schoolbook product has a program modulo `modulus`: exact sums, or one block.
 pub(super) fn multiplies(node: &ProductRef, modulus: u64) -> bool {
     let odd = modulus % 2 == 1 && modulus < 1 << 31;
     exact::serves(node, modulus) || odd && Parts::direct(node.domain()).is_some()

@@ -1,10 +1,11 @@
-//! The remainder by an f of many coefficients as the sums that it is: of a product H·x^n + L coefficient i is
-//! L_i + Σ_k m_ik·H_k, where m_ik is coefficient i of x^(n+k) mod f: n·(n − 1) products by constants, half of what two
-//! more products by their definition take, and no word waits for another, as in a division term by term.
+//! The remainder by an f of many coefficients, as sums of products by constants. For a product
+//! H·x^n + L, coefficient i is L_i + Σ_k m_ik·H_k, where m_ik is coefficient i of x^(n+k) mod f.
+//! This takes n·(n − 1) products by constants, half of what two more schoolbook products take. No
+//! word waits for another, as it would in a division term by term.
 //!
-//! H is canonical first, so that sums are as short as they can be; where there are words of 64 bits for them they are
-//! reduced as those of a product are ([`super::whole`]), elsewhere in rounds. Modulo powers of two words wrap, and nothing
-//! is reduced.
+//! H is canonical first, so sums are as short as they can be. With words of 64 bits, they are
+//! reduced like the sums of a product ([`super::whole`]); otherwise they are reduced in rounds.
+//! Modulo powers of two, words wrap and nothing is reduced.
 
 use super::super::{LowerError, SHORT};
 use super::General;
@@ -288,8 +289,8 @@ impl General<'_> {
         [low, upper]
     }
 
-    /// Words of H, a few at a time, each times all of its power of x: words that wrap, or words of 32 bits whose sums are
-    /// reduced where more would not fit.
+    /// Multiplies words of H, a few at a time, each by all of its power of x. Words wrap, or they
+    /// have 32 bits and their sums are reduced where more would not fit.
     fn rounds_of_remainder(&mut self, rows: &[Vec<(usize, u64)>], halves: &Halves) -> Residue {
         let (n, q, terms) = (self.n, self.plan.ring.q(), self.terms());
         let half = (q / 2) as i64;

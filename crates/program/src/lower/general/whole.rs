@@ -1,13 +1,13 @@
-//! Sums of all products of a coefficient, in words that hold them, reduced once: where those that make a coefficient of
-//! the remainder have small factors, mostly ±1, these together.
+//! Sums of all products of a coefficient, in words that hold them, reduced once. If the sums that
+//! make a coefficient of the remainder have small factors, mostly ±1, they are reduced together.
 //!
-//! *Dots*, where 32 bits hold the sums: coefficient k is Σ_i a_i·b_(k−i), so b is turned around, and one loop over i
-//! sums products of neighbours, for which compilers find the instruction that adds two of them (`pmaddwd`). a is cut into
-//! parts, so that few products are with the zeros around b.
+//! *Dots*, if 32 bits hold the sums: coefficient k is Σ_i a_i·b_(k−i). With b reversed, one loop
+//! over i sums products of neighbours, and compilers find the instruction that adds two of them
+//! (`pmaddwd`). The operand a is cut into parts, so that few products are with the zeros around b.
 //!
-//! *Rows* elsewhere: words of a, each times all of b, added to the sums from its place on. As many words at a time as
-//! half a register of portable C has, 16 bytes: sums are loaded and stored less often, and where they were stored, not
-//! from parts of two stores, for which machines wait.
+//! *Rows*, otherwise: each word of a times all of b is added to the sums from its place on. The
+//! code takes as many words at a time as half a register of portable C holds, 16 bytes. So sums are
+//! loaded and stored less often, and no load spans two earlier stores, which would stall.
 
 use super::super::SHORT;
 use super::super::fold::{Term, alike, registers};

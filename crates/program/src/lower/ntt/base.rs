@@ -47,7 +47,7 @@ pub struct Base<'a> {
     pub product: ProductMethod,
     /// How wide sums are narrowed.
     pub narrow: NarrowMethod,
-    /// The largest sum of terms before a reduction: any word, unless accumulations need room beside it.
+    /// The largest sum of terms before a reduction: any word, unless accumulations need headroom.
     pub room: i64,
     /// Whether dot products are added by the instruction that multiplies.
     pub fused: bool,
@@ -112,7 +112,7 @@ impl Base<'_> {
         self.machine.kind()
     }
 
-    /// Whether a pair is a machine's register, of which a half can be multiplied by itself.
+    /// Whether a pair is a register of the machine, so that a half can be multiplied by itself.
     pub(super) fn halves(&self) -> bool {
         self.machine.shuffles == Shuffles::Striding
     }
@@ -244,9 +244,9 @@ impl Base<'_> {
         self.index_at.chunks(words).enumerate().map(unit).collect()
     }
 
-    /// A unit's registers as they are multiplied, and the steps that make them so: as many rounds of
-    /// interleaving as a part's words have bits, on the registers' bits in turn, bring out the
-    /// lowest bits of the index.
+    /// A unit's registers as they are multiplied, and the steps that make them so. There are as
+    /// many rounds of interleaving as a part's words have bits. The rounds take the registers' bits
+    /// in turn and bring out the lowest bits of the index.
     fn entered(&self, unit: &Registers) -> (Hand, Vec<Step>) {
         let mut hand = Hand::new(self.shape(), unit.registers.clone());
         if (self.kind() == Kind::Lanes { transposed: true }) {
@@ -263,8 +263,8 @@ impl Base<'_> {
         (hand, steps)
     }
 
-    /// The steps that undo those, and where each register of the unit is then: the bits that came
-    /// out go back in, the highest first, so that the registers' own come out in their order.
+    /// The steps that undo those, and where each register of the unit is then. The bits that came
+    /// out go back in, the highest first, so the registers' own bits come out in their order.
     fn left(&self, count: usize) -> (Vec<Step>, Vec<usize>) {
         if (self.kind() != Kind::Lanes { transposed: true }) {
             return (Vec::new(), (0..count).collect());

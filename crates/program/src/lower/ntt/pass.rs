@@ -2,8 +2,8 @@
 //!
 //! An element is known by its *index*, its place in an array that is transformed in place (leaf
 //! number times d plus coefficient, in the end). A register is the list of the indices in its
-//! lanes, so butterflies, multipliers and stores follow from the indices, whatever was shuffled
-//! before, and so does the order that a transform leaves.
+//! lanes. So butterflies, multipliers, stores and the order that a transform leaves follow from the
+//! indices, whatever was shuffled before.
 
 use super::ranges::interleaved;
 use ringforge_plan::{Butterflies, LevelSplit};

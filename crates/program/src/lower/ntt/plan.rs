@@ -1,21 +1,21 @@
-//! Transforms on a machine: which elements stand together in registers, and where arrays lie between
-//! passes.
+//! Transforms on a machine: which elements share registers, and where arrays lie between passes.
 //!
-//! Levels whose distance is whole registers work on registers as they lie, some eight of them between load
-//! and store [Seiler18 §4]. What is left then are blocks of o registers, o odd (1 for powers of two). For the
-//! levels within them there are two ways.
+//! Levels whose distance is whole registers work on registers in place, about eight of them between
+//! load and store [Seiler18 §4]. That leaves blocks of o registers, o odd (1 for powers of two).
+//! There are two ways to compute the levels within them.
 //!
-//! *Interleaving* (AVX2, AVX-512). A state is written [s | p2 p1 p0]: a digit of the index that selects the
-//! register of a pair, and the bits that select the word of a 128-bit part. Interleaving elements of
-//! 2^k words brings p2 to s and puts s in below: [s | p2 p1 p0] becomes [p2 | s p1 p0], [p2 | p1 s
-//! p0] or [p2 | p1 p0 s]. The pass before stores parts, which costs no vector slot: of the p parts of a register,
-//! each is the same part of another block, and one block is p·o registers. Its first log2 p levels need no shuffle. Each
-//! round of 16, 32 and 64 bits then brings the next bit out, in exchange for the digit whose level
-//! is done, so that registers an odd number o of halves, quarters, … apart meet: [d3 | b2 b1 b0] leaves
-//! [d0 | d1 d2 d3]. The same rounds on neighbours lead back: they expose d1, d2, d3 and end as it began.
-//! Where factors of degree d = o·2^u stay, the last u rounds are left out, and units are 2^u words.
+//! *Interleaving* (AVX2, AVX-512). In a state [s | p2 p1 p0], the digit s of the index selects the
+//! register of a pair. The bits p2, p1 and p0 select the word of a 128-bit part. Interleaving
+//! elements of 2^k words brings p2 to s and inserts s below. So [s | p2 p1 p0] becomes
+//! [p2 | s p1 p0], [p2 | p1 s p0] or [p2 | p1 p0 s]. The pass before stores parts, which costs no
+//! vector slot. Each of the p parts of a register is the same part of another block, and one block
+//! is p·o registers. Its first log2 p levels need no shuffle. Each round of 16, 32 and 64 bits then
+//! brings the next bit out, in exchange for the digit whose level is done. So registers meet that
+//! are an odd number o of halves, quarters, … apart: [d3 | b2 b1 b0] leaves [d0 | d1 d2 d3]. The
+//! same rounds on neighbours lead back: they expose d1, d2, d3 and end as it began. If factors of
+//! degree d = o·2^u stay, the last u rounds are left out, and units are 2^u words.
 //!
-//! *Striding* (portable C): blocks lie side by side, a word of each in a register; strided stores
+//! *Striding* (portable C). Blocks lie side by side, a word of each in a register; strided stores
 //! transpose squares of `lanes` rows.
 
 use super::axes::{Axis, ascending, count, layout, spread};

@@ -1,6 +1,6 @@
 //! Ranges of words through passes, and where reductions stand.
 //!
-//! A bound m stands for [-m, m]; every lane has its own.
+//! A bound m means [-m, m]; every lane has its own.
 
 use super::pass::*;
 use super::words::Words;

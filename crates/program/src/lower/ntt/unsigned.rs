@@ -1,8 +1,9 @@
-//! The product in words without sign [TokudaKameyama23 §2.2, §3.3]: the same passes as in signed words, the
-//! reductions where the schedule has them, coefficient by coefficient.
+//! The product in unsigned arithmetic [TokudaKameyama23 §2.2, §3.3]. The passes are those of signed
+//! words, with reductions where the schedule has them, coefficient by coefficient.
 //!
-//! Every product is the canonical residue (Montgomery's by 2^16, ended by a conditional subtraction), as the
-//! seed's by 2^18 is, so what a placement was certified for holds.
+//! Every product is the canonical residue: Montgomery's by 2^16, ended by a conditional
+//! subtraction. The paper's product by 2^18 is canonical too, so what a placement was certified for
+//! holds.
 
 use super::pass::Shape;
 use super::pass::{Group, Pass, Step};

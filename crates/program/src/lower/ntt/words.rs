@@ -1,4 +1,4 @@
-//! Bounds of the operations on words: a bound m stands for [-m, m].
+//! Bounds of the operations on words: a bound m means [-m, m].
 //!
 //! Products with constants follow the formulas of their methods, which are sharp but for the
 //! rounding.

@@ -1,9 +1,10 @@
 //! The steps of the transform.
 //!
-//! A rotation by K words is another register with another sign, and costs nothing. Rotations by fewer
-//! words are of what a step loads: a block f lies in memory as (−upper half, lower half, upper half),
-//! so that x^r·f is two unaligned loads; or they are cut out of registers, where the schedule says so and those of a
-//! step's blocks are there at a time. The steps of the plan's transform are such that no other rotation is needed.
+//! A rotation by K words is another register with another sign, and costs nothing. Rotations by
+//! fewer words are applied to what a step loads. A block f lies in memory as (−upper half, lower
+//! half, upper half), so x^r·f is two unaligned loads. If the schedule says so and the registers
+//! hold all of a step's blocks at a time, rotations are cut out of registers instead. The steps of
+//! the plan's transform need no other rotation.
 
 use super::super::fuse::{each_joined, joined, writers};
 use super::super::{LowerError, Lowering, unsupported};
@@ -117,9 +118,10 @@ struct Stretch {
     then: Option<(Step, Passes)>,
 }
 
-/// How the second step runs after parts of the first, where each of its groups reads what some of the first write and
-/// these have at most `most` blocks: half as many between the two at a time, so that registers are left to compute in.
-/// Nothing where the second step does not read all that the first one writes.
+/// How the second step runs after parts of the first. Each group of the second reads what some
+/// groups of the first write, and these must have at most `most` blocks. Half as many blocks lie
+/// between the two at a time, so that registers are left to compute in. Nothing if the second step
+/// does not read all that the first one writes.
 fn passes(first: &[Group], second: &[Group], most: usize) -> Option<Passes> {
     let writer = writers(first, second)?;
     // Groups of the second step by those of the first whose blocks they read.
@@ -373,8 +375,9 @@ impl Lowering<'_> {
             && step.groups.iter().all(|group| 2 * group.from.len() <= held)
     }
 
-    /// All steps, from `first` to `last`; cells between them in one array, then in the other: a step
-    /// that rotates does not work in place, as a lane would read what another has written. Returns the last bounds.
+    /// All steps, from `first` to `last`. Between them, cells lie in one array and then in the
+    /// other. A step that rotates does not work in place, because a lane would read what another
+    /// has written. Returns the last bounds.
     pub(super) fn block_steps(
         &mut self,
         builder: &mut Builder,

@@ -1,8 +1,8 @@
 //! The last level of Karatsuba in lanes together with the products below it, so that its sums and
 //! differences need no memory.
 //!
-//! With h half the size, T₀, T₁, T₂ the windows that begin 0, h, 2h words into the diagonals, and
-//! P = T₁·(v₀ + v₁), the halves of the result are P + (T₀ − T₁)·v₁ and P + (T₂ − T₁)·v₀
+//! Let h be half the size, T₀, T₁, T₂ the windows that begin 0, h, 2h words into the diagonals, and
+//! P = T₁·(v₀ + v₁). The halves of the result are P + (T₀ − T₁)·v₁ and P + (T₂ − T₁)·v₀
 //! [Winograd80 §IV].
 
 use super::Q;

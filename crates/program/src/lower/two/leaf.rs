@@ -20,7 +20,7 @@ fn height(size: usize) -> usize {
 /// Gets a register by its number.
 type Get<'a> = dyn Fn(&mut Block, usize) -> Value + 'a;
 
-/// Where the parts of a product by definition come from and go to.
+/// Where the parts of a schoolbook product come from and go to.
 pub struct Product<'a> {
     /// Diagonal `size + i − j` of the matrix.
     pub diagonal: &'a Get<'a>,

@@ -2,11 +2,12 @@
 //! vector, then its remainder by f.
 //!
 //! With x^n ≡ Σ w_t·x^t, the quotient by f obeys Q_i = H_i + Σ w_t·Q_{i+n−t}, and the remainder is
-//! c_i = L_i + Σ w_t·Q_{i−t}. Where few t are there and none so near to n that the quotient's coefficients
-//! in one register depend on each other, this is computed as it stands, from the top down. Else the
-//! quotient is ⌊H·μ/x^(n−2)⌋ with μ = ⌊x^(2n−2)/f⌋: another Toeplitz matrix, of constants, and so is
-//! that of the sum in c_i. Nothing is reduced between: a matrix by Toom–Cook leaves s bits less than it
-//! is given, so that k + s ≤ 16, or k + 3s ≤ 16 where the quotient's matrix and the last one are taken.
+//! c_i = L_i + Σ w_t·Q_{i−t}. If there are few t, and none so near to n that quotient coefficients
+//! in one register depend on each other, this is computed directly, from the top down. Otherwise
+//! the quotient is ⌊H·μ/x^(n−2)⌋ with μ = ⌊x^(2n−2)/f⌋. That is another Toeplitz matrix, of
+//! constants, and so is the sum in c_i. Nothing is reduced in between. A matrix by Toom–Cook leaves
+//! s bits fewer than it is given. So k + s ≤ 16, or k + 3s ≤ 16 if the quotient's matrix and the
+//! last one are taken.
 
 use super::super::program;
 use super::linear::{Family, Finish};

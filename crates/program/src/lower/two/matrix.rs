@@ -122,8 +122,8 @@ pub struct Direct {
     pub body: Vec<Stmt>,
 }
 
-/// In x^n − 1 the diagonals are b twice, and a word that a padded matrix has beyond may be anything:
-/// blocks of the matrix lie in b as they are, but for both ends.
+/// In x^n − 1 the diagonals are b twice, and words of a padded matrix beyond them may be anything.
+/// So blocks of the matrix lie in b as they are, except at both ends.
 pub fn direct(
     builder: &mut Builder,
     matrix: &ToeplitzMatrix,
@@ -151,8 +151,8 @@ pub fn direct(
     Some(Direct { places: [diagonals, vector], elsewhere: [of(t, ends.missing), of(v, 0)], body })
 }
 
-/// The diagonals of the matrix that multiplies by `b`: w·b_1, …, w·b_{n−1}, b_0, …, b_{n−1} before
-/// and behind zeros, 2N words of which the first stands for nothing.
+/// The diagonals of the matrix that multiplies by `b`: w·b_1, …, w·b_{n−1}, b_0, …, b_{n−1}, with
+/// zeros before and behind. They take 2N words, and the first word is padding.
 pub fn diagonals(
     builder: &mut Builder,
     matrix: &ToeplitzMatrix,

@@ -1,12 +1,12 @@
 //! Whole products modulo powers of two, q = 2^k with k ≤ 16, in words modulo 2^16.
 //!
-//! Words are residues: sums and products wrap, and that is what is meant, so there is nothing to reduce. The
-//! product in the ring is one Toeplitz matrix times a vector [Winograd80 §IV]; Karatsuba and Toom–Cook
-//! split it level by level, first along the coefficients, where a level's blocks are rows of words;
-//! then the products that are left go side by side, one in each lane, and the levels that remain
-//! work on whole registers without a shuffle. Toom–Cook leaves its result D-fold, D = 2^s·odd; the very
+//! Words are residues: sums and products wrap, as they should, so nothing is reduced. The product
+//! in the ring is one Toeplitz matrix–vector product [Winograd80 §IV]. Karatsuba and Toom–Cook
+//! split it level by level, first along the coefficients, where a level's blocks are rows of words.
+//! Then the remaining products go side by side, one in each lane, and the remaining levels work on
+//! whole registers without a shuffle. Toom–Cook leaves its result D-fold, D = 2^s·odd. The very
 //! last step multiplies by 2^(16−k−s)/odd and shifts 16 − k bits right, which divides, reduces and
-//! centres at once. The plan has seen to k + s ≤ 16.
+//! centres at once. The plan ensures k + s ≤ 16.
 
 mod direct;
 mod fused;
@@ -379,8 +379,8 @@ fn family(buffer: BufferId, base: usize) -> Family {
     Family { place: Place { buffer, base, stride: 0 }, count: 1, apart: 0 }
 }
 
-/// Goes down all steps; `length` words is the size of the product, in the layout at hand, and
-/// `apart` how far from each other the last rows of a length are; the first step may find its blocks
+/// Goes down all steps. `length` is the size of the product in words, in the layout at hand.
+/// `apart` gives the distance between the last rows of a length. The first step may find its blocks
 /// elsewhere.
 fn split(
     builder: &mut Builder,

@@ -1,8 +1,9 @@
 //! One Toeplitz matrix times a vector, both in words one after another, by dot products of pairs.
 //!
-//! Row i is Σ_j v_j·t_(size + i − j). Two columns are one dot product: the pair (v_(j+1), v_j), broadcast, times
-//! the words size + i − j − 1 and size + i − j of the diagonals, which are a plain load for all even i, and one a
-//! word further on for all odd i. Sums of 32 bits wrap, and their low words are the result's.
+//! Row i is Σ_j v_j·t_(size + i − j). One dot product computes two columns. It multiplies the
+//! broadcast pair (v_(j+1), v_j) by the words size + i − j − 1 and size + i − j of the diagonals.
+//! These are a plain load for all even i, and one a word further on for all odd i. Sums of 32 bits
+//! wrap, and their low words are the result's.
 
 use super::Q;
 use super::matrix::main_diagonal;

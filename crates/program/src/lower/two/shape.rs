@@ -38,7 +38,7 @@ pub(super) struct Shape {
     pub rows: Vec<Step>,
     /// On whole registers.
     pub lanes: Vec<Step>,
-    /// Whether there is a level of Karatsuba behind them that is done with what multiplies.
+    /// Whether a level of Karatsuba behind them is fused with the multiplications.
     pub fused: bool,
     /// Size of the matrix.
     pub size: usize,
@@ -68,8 +68,7 @@ impl<'a> Level<'a> {
     }
 }
 
-/// Levels of Karatsuba that follow each other are one step, two at most: more need more registers
-/// than there are.
+/// Consecutive levels of Karatsuba are one step, two at most: more would spill registers.
 fn steps(levels: &[Level]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for level in levels {
@@ -88,7 +87,7 @@ fn slots(base: &dyn Base) -> u64 {
 }
 
 impl Shape {
-    /// Those of a method for matrices, of which `n` columns are used.
+    /// The levels of a method for matrices, if `n` of their columns are used.
     pub fn of(
         inner: &dyn Base,
         n: usize,

@@ -127,8 +127,8 @@ fn joined(net: &mut Network, products: &[Val]) -> Vec<Val> {
     [first, second].concat()
 }
 
-/// Where the arrays of a side's steps are: one after another in one buffer, whose rows can then be
-/// loaded in pairs, or each in a buffer of its own, which is what portable C wants.
+/// Where the arrays of a side's steps are. They lie one after another in one buffer, whose rows can
+/// then be loaded in pairs, or each in a buffer of its own, which suits portable C.
 #[derive(Clone, Debug)]
 pub struct Arena {
     name: &'static str,
@@ -175,9 +175,9 @@ fn blocks(family: &Family, count: usize, length: usize) -> Vec<Place> {
 }
 
 impl Step {
-    /// The matrices of the products, as windows of two blocks of `length` words, `apart` from each
-    /// other where they are new, from windows of as many blocks as the vector's parts have words,
-    /// twice over.
+    /// The matrices of the products, as windows of two blocks of `length` words; new blocks are
+    /// `apart` from each other. They are made from windows of twice as many blocks as the vector
+    /// has parts.
     pub fn diagonals(
         &self,
         family: &Family,
