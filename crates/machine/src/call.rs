@@ -14,8 +14,8 @@ pub enum Initial {
         /// Width of one element in bits: 8, 16, 32 or 64.
         element_bits: u8,
     },
-    /// Bytes of which some are known; the others are inputs of 8 bits. There are as many as the
-    /// region has.
+    /// Some bytes are known; the others are inputs of 8 bits. The list has as many bytes as the
+    /// region.
     Partly {
         /// Number of the input array.
         operand: u16,
@@ -84,10 +84,10 @@ pub struct ExternalFunction {
     pub returns: Option<u64>,
     /// Bytes that it writes and that are known: the position of the write, an offset in it, and they.
     pub known: Vec<(usize, usize, Vec<u8>)>,
-    /// Whether the object's own definition is left out, and this stands in for it.
+    /// Whether the object's own code is left out, and this declaration stands in for it.
     pub stands_in: bool,
-    /// Bytes of stack that it uses at most, below where a call leaves the stack pointer, and may leave secrets in; 0 for
-    /// a function of which it is assumed that it leaves none.
+    /// The most bytes of stack that it uses, below where a call leaves the stack pointer. It may
+    /// leave secrets in them. 0 if the function is assumed to leave none.
     pub stack: u64,
 }
 
@@ -106,10 +106,10 @@ pub struct CallSpec {
     /// Sections of the object that can be written, but whose content at entry is taken to be what
     /// the file says.
     pub given_sections: Vec<String>,
-    /// Pairs of regions that may begin at one address and then hold the same: nothing writes them. Where
-    /// control flow asks, that they are one is a case beside those of which lies above the other;
-    /// where it does not, one execution is that of all. Their contents stay two arrays of inputs,
-    /// so what holds for any two holds for equal ones.
+    /// Pairs of regions that may begin at one address and then hold the same: nothing writes them.
+    /// If control flow depends on how the two lie, there are three cases: either lies above the
+    /// other, or they are one. If it does not, one execution covers all three. Their contents stay
+    /// two arrays of inputs, so what holds for any two holds for equal ones.
     pub coincide: Vec<(usize, usize)>,
     /// Functions of other objects that it may call, besides `memcpy`, `memmove` and `memset`.
     pub functions: Vec<ExternalFunction>,

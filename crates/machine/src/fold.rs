@@ -1,9 +1,9 @@
 //! Folding constructors: the only way in which the semantics make nodes.
 //!
-//! Each returns a term equal to the plain operation on *every* input (tested by random
-//! evaluation). They fold constants, look through byte moves (slice of concatenation and the
-//! reverse), recognise extensions, and turn shifts by whole bytes into moves, so that the same
-//! computation written by different compilers becomes the same node more often.
+//! Each returns a term equal to the plain operation on *every* input (tested by random evaluation).
+//! They fold constants, look through byte moves (slice of concatenation and the reverse), recognise
+//! extensions, and turn shifts by whole bytes into moves. Compilers write the same computation in
+//! different ways, and folding turns more of them into the same node.
 
 mod absorb;
 mod arith;
@@ -22,7 +22,7 @@ pub const fn mask(width: u8) -> u64 {
     u64::MAX >> (64 - width)
 }
 
-/// `value`, of which only the lowest `width` bits count, read as a signed number.
+/// The lowest `width` bits of `value`, read as a signed number.
 pub const fn signed(value: u64, width: u8) -> i64 {
     ((value << (64 - width)) as i64) >> (64 - width)
 }
@@ -181,9 +181,9 @@ impl Graph {
         }
     }
 
-    /// The low bits of a term that depends on an address, if they do not: the low bits of a sum or
-    /// a bitwise operation come from the low bits of its operands. Bounded in depth, since shared
-    /// operands are visited more than once.
+    /// The low bits of a term that depends on an address, if the low bits do not. The low bits of a
+    /// sum or a bitwise operation come from the low bits of its operands. The depth is bounded,
+    /// since shared operands are visited more than once.
     fn truncate(&mut self, a: NodeId, width: u8, depth: u8) -> Option<NodeId> {
         if !self.has_address(a) {
             return Some(self.slice(a, 0, width));

@@ -1,8 +1,8 @@
 //! The expression graph that lifting produces: hash-consed bit-vector terms.
 //!
 //! Every architecture's semantics decomposes its instructions into this one small set of
-//! operations, so that `prove` has few cases and each traps-prone instruction (rounding,
-//! saturation, upper halves) is spelled out where it belongs: in the architecture's module.
+//! operations, so `prove` has few cases. Rounding, saturation and upper halves are easy to get
+//! wrong; each such instruction is written out in the architecture's own module.
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
@@ -106,7 +106,8 @@ pub struct Graph {
     unknowns: Vec<Option<NodeId>>,
     /// Whether addresses that are made have 32 bits.
     short: bool,
-    /// Constants and addresses that were asked for last, each at a place that its value tells: most are asked for again soon.
+    /// The constants and addresses asked for last. Each is at a place computed from its value: most
+    /// are asked for again soon.
     leaves: Vec<Leaf>,
 }
 
@@ -129,10 +130,11 @@ impl Graph {
     pub fn new() -> Self {
         Self::default()
     }
-    /// An empty graph that keeps no terms over inputs: whatever depends on one is *unknown*, one node
-    /// for each width, but for bytes beside it that do not. Constants and addresses are computed as
-    /// ever. It stays small however long the computation is, and tells what [`crate::lift`] needs
-    /// for control flow and memory, at the cost of what the values are.
+    /// An empty graph that keeps no terms over inputs. Whatever depends on an input is *unknown*,
+    /// with one node for each width; bytes concatenated with it that depend on no input stay known.
+    /// Constants and addresses are computed as usual. The graph stays small however long the
+    /// computation is. It gives [`crate::lift`] what it needs for control flow and memory, but no
+    /// values.
     ///
     /// Two unknowns of one width are one node and need not be equal, so no rule may conclude
     /// anything from their being the same node: see [`Graph::same`].
@@ -200,7 +202,7 @@ impl Graph {
     pub fn current_origin(&self) -> Option<u64> {
         self.at
     }
-    /// Whether an address lies below the node, so that it stands for no number.
+    /// Whether the node depends on an address, so that it does not represent a number.
     pub fn has_address(&self, id: NodeId) -> bool {
         self.pointer[id.0 as usize]
     }

@@ -1,9 +1,9 @@
 //! ELF to instructions to an expression graph: the semantics of machine code, knowing nothing of
 //! rings.
 //!
-//! [`Object::parse`] reads an object file, [`lift`] executes one function of it with *concrete*
-//! control flow on symbolic data and returns, for every byte of the caller's buffers, its value
-//! as a term over the inputs. Registers, memory and stack are [`byte::Byte`]s, so that data
+//! [`Object::parse`] reads an object file. [`lift`] executes one function of it with *concrete*
+//! control flow on symbolic data. For every byte of the caller's buffers it returns the byte's
+//! value as a term over the inputs. Registers, memory and stack are [`byte::Byte`]s, so data
 //! movement makes no node; arithmetic is decomposed into the few operations of [`graph::Op`].
 //! Everything outside the whitelist is refused by name.
 

@@ -1,4 +1,5 @@
-//! Running one call in all its cases: alignments, orders in memory, ways of branches on released data.
+//! Runs one call in all its cases: alignments, orders in memory, both ways of branches on released
+//! data.
 
 use crate::aarch64::AArch64;
 use crate::call::CallSpec;
@@ -10,17 +11,18 @@ use crate::object::{Architecture, Object};
 use crate::thumb::Thumb;
 use crate::x86_64::X86_64;
 
-/// Bytes of stack that every hosted thread has: musl gives 128 KiB to a new one. What needs more is told.
+/// Bytes of stack that every hosted thread has: musl gives 128 KiB to a new one. A call that needs
+/// more states so as an assumption.
 const USUAL_STACK: u64 = 64 << 10;
 
 /// Cases that one call may be split into.
 const MOST_CASES: usize = 64;
 
-/// Executes the call `call` of `object` symbolically; terms go to `graph`, which several lifts may
-/// share. `progress` is told the number of steps, every few thousand, and returns false to stop.
+/// Executes the call `call` of `object` symbolically. Terms go to `graph`, which several lifts may
+/// share. `progress` gets the number of steps, every few thousand, and returns false to stop.
 ///
-/// Where the code looks at what the caller leaves open, the alignment of its frame or of a buffer
-/// or how two buffers lie in memory, the call is executed once for each case.
+/// The code may look at something that the caller leaves open: the alignment of its frame or of a
+/// buffer, or how two buffers lie in memory. Then the call is executed once for each case.
 ///
 /// # Errors
 /// See [`LiftError`]: violations refute the contract, everything else leaves it open.

@@ -58,7 +58,7 @@ pub struct LiftStats {
 }
 
 impl LiftStats {
-    /// Takes over what only the union of cases tells: depth of stack, assumptions.
+    /// Takes over what only the union of cases gives: depth of stack, assumptions.
     pub(crate) fn join(&mut self, other: &LiftStats) {
         self.stack_bytes = self.stack_bytes.max(other.stack_bytes);
         self.code_bytes = self.code_bytes.max(other.code_bytes);
@@ -178,10 +178,10 @@ pub struct Case {
 /// A lifted call.
 #[derive(Clone, Debug)]
 pub struct Lifted {
-    /// One entry for each case that the call was executed in: normally one; several where the code
-    /// aligns its frame (one for each residue of the stack pointer), tests a buffer's alignment, or
-    /// branches on how two buffers lie in memory. **Every one must be proved**; usually their nodes
-    /// are identical ([`Lifted::cases_agree`]).
+    /// One entry for each case that the call was executed in, normally one. There are several if
+    /// the code aligns its frame (one for each residue of the stack pointer), tests a buffer's
+    /// alignment, or branches on how two buffers lie in memory. **Every one must be proved**;
+    /// usually their nodes are identical ([`Lifted::cases_agree`]).
     pub cases: Vec<Case>,
     /// Counts.
     pub stats: LiftStats,

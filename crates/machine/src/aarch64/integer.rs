@@ -298,7 +298,7 @@ impl Machine<'_> {
         if m == M::Tst { Ok(()) } else { self.result(r) }
     }
 
-    /// Operand 1, of which some bytes are undefined, under a mask.
+    /// Operand 1, which has some undefined bytes, under a mask.
     fn masked(&mut self, mask: NodeId, w: u8) -> Fallible<()> {
         let (mut bytes, size) = self.general_bytes(self.plain(1)?)?;
         let mut masks = [Byte::Undefined; 8];

@@ -27,7 +27,7 @@ impl Shape {
 pub(super) struct Lanes {
     pub lane: usize,
     bytes: Vec<Byte>,
-    /// Whether there is one that stands for all.
+    /// Whether all lanes are this one.
     single: bool,
 }
 
@@ -109,8 +109,9 @@ impl Machine<'_> {
         Ok(Lanes { lane, bytes, single: false })
     }
 
-    /// The upper or lower half of the lanes of operand `i`, each of `lane` bytes, `count` of them: one
-    /// lane for all, the whole of a short vector, or the upper half of a long one.
+    /// The upper or lower half of the lanes of operand `i`: `count` lanes of `lane` bytes. An
+    /// element operand gives one value for every lane. A short vector is taken whole; of a long
+    /// one, the half that `upper` selects.
     pub(super) fn half(&self, i: usize, lane: usize, count: usize, upper: bool) -> Fallible<Lanes> {
         if self.is_element(i) {
             return self.lanes(i, lane, count);

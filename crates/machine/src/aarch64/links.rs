@@ -1,11 +1,11 @@
 //! What the linker writes into instructions: the list of accepted relocations, each for the field that
 //! it fills.
 //!
-//! Addresses are taken in two steps: ADRP gives a page, and the low 12 bits are added, or are the
-//! offset of an access. Where the two name places that may lie in different pages the sum is not
-//! what was meant, so the page is a token here that nothing but its partners can use, and they only
-//! where both places surely lie in one page. The same holds of slots of the global offset table, which serve nothing but
-//! the load of what they hold.
+//! Code takes an address in two steps: ADRP gives a page, and the low 12 bits are added, or are the
+//! offset of an access. If the two name places that may lie in different pages, the sum is wrong.
+//! So the page is a token here that only its partners can use, and only if both places surely lie
+//! in one page. The same holds of slots of the global offset table, whose only use is to load what
+//! they hold.
 
 use super::Machine;
 use crate::core::{Fallible, Region, RegionKind, Value};
@@ -35,7 +35,7 @@ pub(crate) enum Meaning {
 
 /// The page of a slot, as an ADRP gives it.
 pub(crate) struct SlotPage {
-    /// The region that stands for it.
+    /// The region that represents it.
     token: u16,
     /// What the slot names.
     symbol: usize,
@@ -181,7 +181,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The token that stands for the page of a place.
+    /// The token that represents the page of a place.
     fn page(&mut self, place: NodeId) -> Fallible<NodeId> {
         let Some(at) = self.g.address_of(place) else { return Err(self.form()) };
         let known = self.cpu.pages.iter().find(|p| p.1 == at).map(|p| p.0);
@@ -197,7 +197,7 @@ impl Machine<'_> {
         Ok(self.g.address(region, 0))
     }
 
-    /// A region that stands for a value, of which nothing but its partners knows what it is.
+    /// A region that represents a value; only its partners know what the value is.
     pub(super) fn token(&mut self, name: &str) -> Fallible<u16> {
         let mut region = Region::new(name, RegionKind::Token, Vec::new());
         region.read = false;
@@ -208,7 +208,7 @@ impl Machine<'_> {
         Ok(number)
     }
 
-    /// The token that stands for the page of a slot: another one for each ADRP.
+    /// The token that represents the page of a slot: a different one for each ADRP.
     fn slot_page(&mut self, link: &Link) -> Fallible<NodeId> {
         let (symbol, at) = (link.relocation.symbol, self.at);
         let known = self.cpu.slots.iter().find(|s| s.at == at).map(|s| s.token);

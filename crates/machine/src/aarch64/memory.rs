@@ -117,8 +117,8 @@ impl Machine<'_> {
         self.write_back(back)
     }
 
-    /// An access at an address that may be no multiple of its size: the processor takes it, unless the
-    /// system forbids that, as it may before it has set up its memory.
+    /// An access at an address that may not be a multiple of its size. The processor allows it,
+    /// unless the system forbids it, as it may before it has set up its memory.
     pub(super) fn unaligned(&mut self, (region, offset): (u16, i64), size: u64) {
         let region = &self.regions[usize::from(region)];
         if size > 1 && region.aligned(offset, size) != Some(true) {

@@ -1,18 +1,22 @@
 //! AArch64: the scalar code that compilers emit, and Neon on integers.
 //!
-//! Instructions are a whitelist: each arm names the mnemonics it means, words outside the base set of
-//! the architecture (Armv8.0 with Advanced SIMD) are refused, but for six that sign return addresses, and so is every operand form that an
-//! arm does not expect.
+//! Instructions are a whitelist: each arm names the mnemonics it means, and every operand form that
+//! an arm does not expect is refused. So are words outside the base set of the architecture
+//! (Armv8.0 with Advanced SIMD), except six that sign return addresses.
 //!
-//! *Undefined* data: as for x86-64, lane by lane, a scalar instruction having one lane. Bitwise
+//! *Undefined* data: as for x86-64, lane by lane; a scalar instruction has one lane. Bitwise
 //! operations and moves work on bytes first.
 //!
-//! What differs from x86-64 and is easily got wrong: a subtraction's carry is the inverted borrow; a
-//! result of 64 bits clears the upper half of a vector register, one of 32 bits that of a general
-//! register; shifts by a register take the count modulo the width; there is no red zone, and a stack
-//! pointer that is used as a base must be a multiple of 16; of d8 to d15 the caller owns the low
-//! halves alone; x18 may belong to the platform, so its use is an assumption of the report; linkers may put a veneer between a relocated branch and
-//! its target, which changes x16 and x17.
+//! These differences from x86-64 are easy to get wrong:
+//!
+//! - A subtraction's carry is the inverted borrow.
+//! - A result of 64 bits clears the upper half of a vector register. A result of 32 bits clears
+//!   that of a general register.
+//! - Shifts by a register take the count modulo the width.
+//! - There is no red zone, and a stack pointer that is used as a base must be a multiple of 16.
+//! - The caller owns only the low halves of d8 to d15.
+//! - x18 may belong to the platform, so its use is an assumption of the report.
+//! - Linkers may put a veneer between a relocated branch and its target, which changes x16 and x17.
 
 mod bitwise;
 mod control;
@@ -61,7 +65,8 @@ pub(crate) struct AArch64 {
     pub stack_pointer: [Byte; 8],
     pub vector: [Wide; 32],
     pub flags: Flags,
-    /// Pages that code has taken the address of: the region that stands for each, and a place in it.
+    /// Pages that code has taken the address of: the region that represents each, and a place in
+    /// it.
     pub pages: Vec<(u16, (u16, i64))>,
     /// Pages of slots of the global offset table that code has taken the address of.
     pub slots: Vec<links::SlotPage>,

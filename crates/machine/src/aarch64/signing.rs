@@ -1,9 +1,10 @@
 //! Signed return addresses, and the register that leads to a thread's own memory.
 //!
-//! PACIASP puts a code made of the address, the stack pointer and a key into the address's upper bits; AUTIASP
-//! takes it out again, or spoils the address where the code is another. On processors without pointer
-//! authentication both do nothing. So a signed address is a token here, of which nothing is known but that
-//! its partner turns it back, with the same stack pointer and key: whatever else is done with it is refused.
+//! PACIASP computes a code from the address, the stack pointer and a key, and puts it into the
+//! address's upper bits. AUTIASP takes it out again, or spoils the address if the code differs. On
+//! processors without pointer authentication both do nothing. So a signed address is a token here.
+//! All that is known of it is that its partner turns it back, with the same stack pointer and key.
+//! Any other use is refused.
 
 use super::{LINK, Machine};
 use crate::core::{Fallible, RegionKind};
@@ -16,7 +17,7 @@ const THREAD: (u8, u8, u8, u8, u8) = (3, 3, 13, 0, 2);
 
 /// A signed return address.
 pub(crate) struct Signed {
-    /// The region that stands for it.
+    /// The region that represents it.
     token: u16,
     /// The address, the stack pointer's offset, and the key.
     from: (NodeId, i64, Key),

@@ -1,4 +1,4 @@
-//! Lane-wise vector arithmetic, every rounding and saturation spelled out.
+//! Lane-wise vector arithmetic, with every rounding and saturation explicit.
 
 use super::Machine;
 use super::words::{

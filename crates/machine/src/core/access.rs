@@ -98,7 +98,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         Some(self.g.address(region, offset - start as i64))
     }
 
-    /// Reads bytes of section `i`, of which the region is the entry at `start`, as they are once linked.
+    /// Reads bytes of section `i` as they are once linked. The region is the entry at `start`.
     fn load_section(
         &mut self,
         (region, offset): (u16, i64),

@@ -1,4 +1,4 @@
-//! Arithmetic on lanes that several instruction sets have: roundings and saturations spelled out.
+//! Lane arithmetic that several instruction sets share, with roundings and saturations explicit.
 
 use crate::graph::{Graph, NodeId};
 
@@ -8,7 +8,7 @@ pub(crate) fn product(g: &mut Graph, a: NodeId, b: NodeId, width: u8) -> NodeId 
     g.mul(a, b)
 }
 
-/// Whole unsigned product, likewise.
+/// Whole unsigned product at `width`, at least twice the operands' width.
 pub(crate) fn product_unsigned(g: &mut Graph, a: NodeId, b: NodeId, width: u8) -> NodeId {
     let (a, b) = (g.zext(a, width), g.zext(b, width));
     g.mul(a, b)

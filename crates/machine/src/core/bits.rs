@@ -1,4 +1,4 @@
-//! Shifts and bitwise operations, on values and on bytes of which some are undefined.
+//! Shifts and bitwise operations, on values and on bytes that may be undefined.
 
 use crate::byte::Byte;
 use crate::fold::{gather, is_run, scatter};
@@ -178,7 +178,7 @@ pub(crate) fn bitwise(g: &mut Graph, kind: Bitwise, a: &[Byte], b: &[Byte], out:
     }
 }
 
-/// A lane (1 to 8 bytes) of which nothing is known: what any operation makes of such.
+/// Makes a lane (1 to 8 bytes) unknown: any operation on unknown lanes gives this.
 pub(crate) fn fill_unknown(g: &mut Graph, lane: &mut [Byte]) {
     let node = g.unknown(8 * lane.len() as u8);
     for (k, byte) in lane.iter_mut().enumerate() {
@@ -186,8 +186,9 @@ pub(crate) fn fill_unknown(g: &mut Graph, lane: &mut [Byte]) {
     }
 }
 
-/// Length of the lane that starts here: a mask's own if one operand is a mask, else up to
-/// where both operands' nodes end; at most 8 and never across a multiple of 8.
+/// Length of the lane that starts here. If one operand is a mask, that is the mask's length.
+/// Otherwise the lane reaches to where both operands' nodes end. It has at most 8 bytes and never
+/// crosses a multiple of 8.
 fn bit_lane(g: &Graph, a: &[Byte], b: &[Byte], at: usize) -> usize {
     let most = (8 - at % 8).min(a.len());
     for n in [2, 4, 8] {

@@ -27,8 +27,8 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
     }
 
-    /// Checks that a place to which the code jumps or calls indirectly, or is entered, is one where the object
-    /// promises that it may be, if it promises that: what lands there is one of `words`.
+    /// Checks the target of an indirect jump or call, or of an entry, if the object promises
+    /// landing instructions. Then the instruction at the target must be one of `words`.
     pub fn lands(&self, to: &Destination, words: &[u32], how: &str) -> Fallible<()> {
         let &Destination::Code(section, offset) = to else { return Ok(()) };
         if !self.object.promises.landing || words.contains(&self.object.word(section, offset)) {

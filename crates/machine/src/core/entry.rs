@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// Where Android keeps the canary in a thread's own memory.
 const THREAD_CANARY: i64 = 40;
 
-/// What a function finds in its registers, of which the first [`InstructionSet::WORD`] bytes count.
+/// What a function finds in its registers; only the first [`InstructionSet::WORD`] bytes count.
 pub(crate) struct Entry {
     pub stack_pointer: [Byte; 8],
     /// The return address, for instruction sets whose calls leave it in a register.

@@ -7,7 +7,7 @@ use crate::object::{Place, Relocation};
 /// The variable that holds the stack protector's canary, where that is not in a thread's own memory.
 pub(super) const GUARD: &str = "__stack_chk_guard";
 
-/// What a symbol rests on of which another object may have the definition that counts.
+/// The assumption behind a symbol that another object may define instead.
 pub(super) fn not_replaced(symbol: &str) -> String {
     format!("`{symbol}` is not replaced by another definition when linking")
 }

@@ -11,8 +11,8 @@ pub(crate) enum RegionKind {
     Stack,
     /// A section of the object, by position; or one entry of it, and its first byte.
     Section(usize, u64),
-    /// Stands for a value that only the caller knows: the return address, a callee-saved
-    /// register. It may be moved and nothing else.
+    /// Represents a value that only the caller knows: the return address, a callee-saved register.
+    /// It may be moved and nothing else.
     Token,
 }
 
@@ -59,7 +59,7 @@ impl Region {
         }
     }
 
-    /// Memory of which nothing but the word at `offset` can be accessed, to be read.
+    /// Memory with one accessible word, at `offset`, which can only be read.
     pub fn one_word(name: &str, offset: i64, word: Vec<Byte>) -> Region {
         let mut region = Region::new(name, RegionKind::Caller, word);
         region.align = region.high as u64;

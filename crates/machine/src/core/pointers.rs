@@ -1,12 +1,12 @@
 //! Comparisons of pointers: within a region by offset, between regions by case.
 //!
-//! Regions do not overlap, so of two either lies above the other, or they are one where the caller
-//! allows that: cases, in each of which the overlap checks of vectorised loops come out one way. What
-//! stays open after that (whether one region begins where another ends) is split by the condition
-//! itself.
+//! Regions do not overlap. So of two regions either lies above the other, or they are one if the
+//! caller allows that. Each of these is a case, in which the overlap checks of vectorised loops
+//! have one outcome. What stays open after that (whether one region begins where another ends) is
+//! split by the condition itself.
 //!
-//! Two regions that are one keep contents of their own: reading by either pointer gives what is there,
-//! since both hold the same and nothing writes them. Only their addresses are equal.
+//! Two regions that are one keep contents of their own. Reading through either pointer gives what
+//! is there, since both hold the same and nothing writes them. Only their addresses are equal.
 
 use super::memory::RegionKind;
 use super::{Fallible, InstructionSet, Machine, Order, Stop};
@@ -27,7 +27,7 @@ enum Side {
 /// Numbers beyond this take no part in sensible comparisons of addresses.
 const LARGE: i64 = 1 << 40;
 
-/// What a condition is, of which it is known whether it holds or not, if either.
+/// The value of a condition, if it is known to hold or known not to hold.
 fn decided(holds: bool, does_not: bool) -> Option<bool> {
     (holds || does_not).then_some(holds)
 }
@@ -278,12 +278,12 @@ impl<I: InstructionSet> Machine<'_, I> {
         if region == self.stack { (self.deepest, r.high) } else { (r.low, r.high) }
     }
 
-    /// The condition if the first of the regions `a`, `b` lies above the second, below it, or where it
-    /// is.
+    /// The condition if the first of the regions `a`, `b` lies above the second, below it, or where
+    /// it is.
     ///
     /// Let d be the start of a minus the start of b. No region reaches into the upper half of the
-    /// address space or wraps around, so d has its mathematical value, and d >= high(b) - low(a)
-    /// if a lies above, d <= low(b) - high(a) if below, and d = 0 if they are one.
+    /// address space or wraps around, so d has its mathematical value. If a lies above,
+    /// d >= high(b) - low(a). If a lies below, d <= low(b) - high(a). If they are one, d = 0.
     fn under_order(&self, condition: NodeId, a: u16, b: u16, order: Order) -> Option<bool> {
         let (equality, left, right) = self.sides(condition)?;
         if order == Order::Equal {

@@ -74,9 +74,10 @@ impl Graph {
         None
     }
 
-    /// `a op b` for `op` one of or, exclusive or, of parts of one value under constant masks:
-    /// (x & c) | (x & d) = x & (c | d), (x & c) ^ (x & d) = x & (c ^ d). Likewise under a mask and
-    /// its complement, whatever the mask: (x & m) | (x & !m) = (x & m) ^ (x & !m) = x.
+    /// `a op b` for `op` one of or, exclusive or, where both are parts of one value under constant
+    /// masks. The rules are (x & c) | (x & d) = x & (c | d) and (x & c) ^ (x & d) = x & (c ^ d).
+    /// The same holds under a mask and its complement, whatever the mask:
+    /// (x & m) | (x & !m) = (x & m) ^ (x & !m) = x.
     pub(super) fn join_masked(&mut self, op: &Op, a: NodeId, b: NodeId) -> Option<NodeId> {
         let (p, q) = (self.two(a, &Op::And)?, self.two(b, &Op::And)?);
         for (x, c) in [p, (p.1, p.0)] {

@@ -24,9 +24,9 @@ impl Graph {
 
     /// What becomes of a node of `op` and `args` in a blind graph, if it is not to be made.
     ///
-    /// Parts side by side stay, because compilers use the known half of a register whose other
-    /// half is not, and so does the known low end of sums and products, which depends on the low
-    /// ends of the operands alone. All else that an unknown goes into is unknown.
+    /// The parts of a concatenation stay, because compilers use the known half of a register whose
+    /// other half is unknown. The known low end of sums and products stays too, because it depends
+    /// only on the low ends of the operands. Everything else that uses an unknown is unknown.
     pub(super) fn forget(&mut self, width: u8, op: &Op, args: &[NodeId]) -> Option<NodeId> {
         if !matches!(op, Op::Input { .. }) && !args.iter().any(|&a| self.is_vague(a)) {
             return None;

@@ -69,12 +69,13 @@ pub(crate) fn field(number: u32) -> Option<Field> {
     })
 }
 
-/// The type of that number. Those of linked files alone are none.
+/// The type with that number. Types that only linked files have are none.
 ///
-/// Linkers rewrite sequences of instructions for thread-local data and some for the global offset table, of
-/// which none that lies as near as this is executed here. A load from a slot right behind the ADRP of its page becomes an
-/// addition to the page of what the slot names: two words, each with its own relocation, which are executed together or
-/// not at all. Else linkers write the field's own word.
+/// Linkers rewrite sequences of instructions for thread-local data, and some for the global offset
+/// table. No instruction within reach of such a sequence is executed here. A load from a slot right
+/// behind the ADRP of its page becomes an addition to the page of what the slot names. That changes
+/// two words, each with its own relocation, which are executed together or not at all. Otherwise
+/// linkers write only the field's own word.
 pub(crate) fn types(number: u32) -> Option<Type> {
     const SEQUENCE: (u64, u64) = (16, 24);
     let (name, width, reach) = match number {

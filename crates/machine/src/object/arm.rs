@@ -1,5 +1,5 @@
-//! What objects for Arm have of their own: relocation types [AAELF32 §5.6], addends that stand in the
-//! fields, marks of code and data, and the attributes that say for which processors an object is.
+//! What only objects for Arm have: relocation types [AAELF32 §5.6], addends stored in the fields,
+//! marks of code and data, and attributes that name the processors an object is for.
 
 use super::elf::{self, File, RawSymbol, damaged};
 use super::relocations::Type;
@@ -86,8 +86,9 @@ pub(crate) fn addend(kind: u32, field: &[u8]) -> i64 {
     }
 }
 
-/// Where code that runs here (true) and other bytes begin in each section: `$t` of Thumb, `$x` of AArch64;
-/// `$d` of data, and `$a` of code that no processor of the M profile has.
+/// Where code that runs here (true) and other bytes (false) begin in each section. `$t` marks Thumb
+/// code and `$x` AArch64 code. `$d` marks data, and `$a` code that no processor of the M profile
+/// has.
 pub(crate) fn mapping(
     raw: &[RawSymbol],
     sections: &[Section],

@@ -1,5 +1,5 @@
-//! The structures of a little-endian ELF file, of 64 or 32 bits, read as they stand: no meaning is given to them
-//! here, but every offset and every number of entries is checked.
+//! The structures of a little-endian ELF file, of 64 or 32 bits. They are read as they stand and
+//! get no meaning here, but every offset and every number of entries is checked.
 
 use super::Architecture;
 use crate::error::ObjectError;

@@ -1,11 +1,13 @@
 //! ELF objects: a whitelist of everything that gives their bytes a meaning.
 //!
-//! Only relocatable objects are read: what the linker makes of one is known, what it made of a linked
-//! file is not (its section headers may say otherwise than its segments, and the loader relocates it
-//! again). `archive` finds a member of an archive. Each module holds one list: `elf` the structures and the file's header, `sections` flags,
-//! types and names, `symbols` kinds of symbols, `relocations` and the instruction set's own module
-//! the types. What is on none is refused by name, when the object is read if it could change the
-//! meaning of anything else, or where execution meets it.
+//! Only relocatable objects are read. What the linker makes of such an object is known. What it
+//! made of a linked file is not: the section headers may disagree with the segments, and the loader
+//! relocates the file again. `archive` finds a member of an archive.
+//!
+//! Each module holds one list: `elf` the structures and the file's header, `sections` flags, types
+//! and names, `symbols` kinds of symbols, `relocations` and the instruction set's own module the
+//! types. What is on no list is refused by name: when the object is read, if it could change the
+//! meaning of anything else, or else where execution meets it.
 
 pub(crate) mod aarch64;
 pub mod archive;
@@ -286,9 +288,10 @@ impl Object {
         self.is_marked(section, offset, true)
     }
 
-    /// Whether bytes of a section are what the linker is told to leave alone. In code for Arm it may rewrite
-    /// whatever no `$d` marks as data: instructions that meet an erratum of some processor (843419 of
-    /// Cortex-A53, for which several compilers always ask), or bytes that look like them.
+    /// Whether the linker must leave these bytes of a section alone. In code for Arm it may rewrite
+    /// whatever no `$d` marks as data. It rewrites instructions that meet an erratum of some
+    /// processor (843419 of Cortex-A53, for which several compilers always ask), or bytes that look
+    /// like them.
     pub(crate) fn is_data(&self, section: usize, from: u64, to: u64) -> bool {
         let s = &self.sections[section];
         if !s.executable || self.architecture == Architecture::X86_64 {

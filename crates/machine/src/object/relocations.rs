@@ -1,8 +1,9 @@
 //! What the linker writes into sections: each relocation exactly as the file has it, and no two in
 //! one place.
 //!
-//! What a relocation *means* is said where its field is used, see `x86_64/links.rs`: only there it is
-//! known which operand of which instruction it fills. Here is checked what holds whatever they mean.
+//! The module that uses a relocation's field says what the relocation *means*, see
+//! `x86_64/links.rs`: only there it is known which instruction's operand it fills. This module
+//! checks what holds whatever they mean.
 
 use super::elf::{self, File, damaged};
 use super::sections::Section;

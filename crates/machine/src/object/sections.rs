@@ -1,8 +1,8 @@
-//! Which sections are loaded, and of which the content is known when the code runs.
+//! Which sections are loaded, and whether their content is known when the code runs.
 //!
-//! Flags and types decide what a section's bytes mean. Names decide too, but only against it: linkers
-//! treat some names in ways of their own (`.init` is concatenated, `.eh_frame` is edited,
-//! `.gnu.linkonce` is dropped), so a name that starts with a dot must be on the list.
+//! Flags and types decide what a section's bytes mean. Names can only rule a section out. Linkers
+//! treat some names in ways of their own: `.init` is concatenated, `.eh_frame` is edited,
+//! `.gnu.linkonce` is dropped. So a name that starts with a dot must be on the list.
 
 use super::Architecture;
 use super::elf::{self, File, Header, damaged};
@@ -77,8 +77,8 @@ pub(crate) struct Section {
     pub entries: Entries,
     /// Why its content is not known when the code runs, if it is not.
     pub refused: Option<String>,
-    /// Whether nothing but that it can be written keeps its content from being known (of `.data`
-    /// alone): then `data` is what the file says, which holds if nobody writes to it.
+    /// Whether the content is refused only because the section can be written (`.data` alone). Then
+    /// `data` is what the file says, which holds if nobody writes to it.
     pub only_written: bool,
     /// By offset; none overlaps another.
     pub relocations: Vec<Relocation>,
@@ -139,9 +139,9 @@ const MERGED: &[(&str, u64, Holds)] = &[
     (".stapsdt.base", 0, Holds::Bytes),
 ];
 
-/// Why a loaded section would change what other sections become when it is linked, whether or not the
-/// function uses it: linkers merge by name, and what they make has the flags of all that went in. An
-/// empty `.bss` that says TLS makes the whole program's `.bss` thread-local.
+/// Why a loaded section would change what other sections become when it is linked, whether or not
+/// the function uses it. Linkers merge by name, and the output section has the flags of all its
+/// inputs. An empty `.bss` that says TLS makes the whole program's `.bss` thread-local.
 fn spreads(h: &Header) -> Option<String> {
     let known = SPREADING
         | elf::SHF_ALLOC
@@ -257,7 +257,7 @@ fn refusal(
     entries.as_ref().err().map(|why| format!("{name}: {why}"))
 }
 
-/// The entries of a section, or why they cannot be told.
+/// The entries of a section, or why they are not known.
 fn entries(h: &Header, data: &[u8]) -> Result<Entries, String> {
     if h.flags & elf::SHF_MERGE == 0 {
         return Ok(Entries::One);

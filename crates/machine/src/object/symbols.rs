@@ -35,7 +35,7 @@ pub(crate) enum Place {
     Refused(String),
 }
 
-/// What each entry of the symbol table stands for; `position` says where sections of the file are.
+/// What each entry of the symbol table refers to; `position` says where sections of the file are.
 pub(crate) fn read(
     raw: &[RawSymbol],
     locals: usize,

@@ -12,11 +12,12 @@ pub(crate) const R_32S: u32 = 11;
 pub(crate) const R_GOTPCRELX: u32 = 41;
 pub(crate) const R_REX_GOTPCRELX: u32 = 42;
 
-/// The type of that number. Those of linked files alone (COPY, GLOB_DAT, RELATIVE, ...) are none.
+/// The type with that number. Types that only linked files have (COPY, GLOB_DAT, RELATIVE, ...) are
+/// none.
 ///
-/// Linkers turn accesses by the global offset table and thread-local accesses into shorter ones:
-/// for the former they rewrite opcode and prefix, for the latter whole sequences, of which no
-/// instruction that lies as near as this is executed here.
+/// Linkers turn accesses through the global offset table and thread-local accesses into shorter
+/// ones. For the former they rewrite opcode and prefix, for the latter whole sequences. No
+/// instruction within reach of such a sequence is executed here.
 pub(crate) fn types(number: u32) -> Option<Type> {
     const SEQUENCE: (u64, u64) = (16, 24);
     let (name, width, reach) = match number {

@@ -202,7 +202,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A register of which some bytes are undefined, under a mask.
+    /// A register with some undefined bytes, under a mask.
     fn masked(&mut self, r: u8, mask: NodeId) -> Word {
         let mut bytes = self.cpu.general[usize::from(r)];
         let mut masks = [Byte::Undefined; 4];

@@ -1,17 +1,23 @@
 //! Thumb-2 with the DSP extension (Armv7E-M), as in the processors Cortex-M4 and M7.
 //!
-//! Instructions are a whitelist: the decoder's tables have what is known, and each operation there has its
-//! meaning here. Registers and addresses have 32 bits.
+//! Instructions are a whitelist: the decoder's tables list the known encodings, and this module
+//! gives each operation there its meaning. Registers and addresses have 32 bits.
 //!
-//! *Undefined* data: as for x86-64, a scalar instruction having one lane, an instruction on halves two.
+//! *Undefined* data: as for x86-64. A scalar instruction has one lane, an instruction on halves
+//! two.
 //!
-//! What is easily got wrong: inside an IT block narrow instructions do not set flags, and a condition that
-//! depends on inputs is a selection (`select.rs`); a subtraction's carry is the inverted borrow; shifts by a
-//! register take its low byte; products of halves are added modulo 2^32 (the flag Q, which says otherwise,
-//! and the flags GE are read by nothing on the list); code addresses are odd; LDM, STM, LDRD and STRD fault
-//! on addresses that are no multiples of 4, while other accesses take them where the system allows it,
-//! which is an assumption of the report; a linker may put a veneer between a relocated branch and its
-//! target, which changes r12.
+//! These points are easy to get wrong:
+//!
+//! - Inside an IT block narrow instructions do not set flags.
+//! - A condition that depends on inputs is a selection (`select.rs`).
+//! - A subtraction's carry is the inverted borrow.
+//! - Shifts by a register take its low byte.
+//! - Products of halves are added modulo 2^32. The flag Q records the overflow; no instruction on
+//!   the list reads Q or the flags GE.
+//! - Code addresses are odd.
+//! - LDM, STM, LDRD and STRD fault on addresses that are not multiples of 4. Other accesses take
+//!   such addresses if the system allows it, which is an assumption of the report.
+//! - A linker may put a veneer between a relocated branch and its target, which changes r12.
 
 mod bits;
 pub(crate) mod conditions;
@@ -123,8 +129,8 @@ impl InstructionSet for Thumb {
         }
     }
 
-    /// The C library's, and the helpers of Arm's run-time ABI [RTABI32 §4.3.4], of which filling takes the
-    /// length before the byte.
+    /// The C library's routines, and the helpers of Arm's run-time ABI [RTABI32 §4.3.4]. The helper
+    /// that fills memory takes the length before the byte.
     fn routine(name: &str) -> Option<Routine> {
         let Some(name) = name.strip_prefix("__aeabi_") else { return Routine::of_c(name) };
         let (name, align) = match name.strip_suffix(['4', '8']) {

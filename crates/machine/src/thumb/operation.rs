@@ -75,7 +75,7 @@ pub(crate) enum Lanes {
     Sub8,
     /// Low difference, high sum, the second operand's halves exchanged.
     Asx,
-    /// Low sum, high difference, likewise.
+    /// Low sum, high difference, the second operand's halves exchanged too.
     Sax,
 }
 

@@ -1,8 +1,10 @@
-//! IT blocks: instructions under a condition. Where the condition is known they are executed or not; where
-//! it depends on inputs the instruction is executed, and every register and flag that it changed is selected
-//! by the condition. That is what the processor's result is, and takes one cycle whether the condition holds
-//! or not, for the instructions that are allowed here: no access to memory, no branch, no product and no
-//! division, whose time or trace would tell the condition.
+//! IT blocks: instructions under a condition.
+//!
+//! If the condition is known, the instruction is executed or not. If the condition depends on
+//! inputs, the instruction is executed, and the condition selects every register and flag that it
+//! changed. The processor computes the same result, and takes one cycle whether the condition holds
+//! or not. That is true only of the instructions allowed here. They access no memory, do not
+//! branch, multiply or divide, so neither their time nor their trace leaks the condition.
 
 use super::conditions::advance;
 use super::decode::{Instruction, Sets};
@@ -132,7 +134,7 @@ impl Machine<'_> {
         Ok(Flags { sign, zero, carry, borrow: false, overflow })
     }
 
-    /// One flag of two, each of which may be kept inverted.
+    /// Selects between two flags; each may be stored inverted.
     fn one_of(
         &mut self,
         condition: NodeId,

@@ -1,8 +1,9 @@
-//! The list of EVEX forms: by mnemonic, and how many bytes one bit of a mask stands for.
+//! The list of EVEX forms: by mnemonic, and how many bytes one bit of a mask covers.
 //!
-//! Decoding accepts what is on the list, masking finds its lanes there, and the tests walk it: each form is executed
-//! beside the processor without a mask, merging, zeroing and with broadcasts. All else is refused by name: compress,
-//! expand, gather and scatter, whose places depend on data; all that rounds; exceptions suppressed.
+//! Decoding accepts what is on the list, masking finds its lanes there, and the tests walk it. They
+//! compare each form with the processor: without a mask, merging, zeroing and with broadcasts. All
+//! else is refused by name: compress, expand, gather and scatter, whose places depend on data; all
+//! that rounds; and all that suppresses exceptions.
 
 use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind, Register, RoundingControl};
 use std::sync::LazyLock;

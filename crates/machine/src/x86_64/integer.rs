@@ -261,7 +261,7 @@ impl Machine<'_> {
         if m == M::Cmp { Ok(()) } else { self.write(0, w, r) }
     }
 
-    /// The flags of a result of which only the low bytes are defined are undefined.
+    /// Makes the flags undefined if only the low bytes of the result are defined.
     fn settle(&mut self, r: Value, w: u8) {
         if r.is_some_and(|r| self.g.width(r) < w) {
             self.cpu.flags = Flags::default();

@@ -2,9 +2,9 @@
 //! exact field that it fills.
 //!
 //! A relocation is looked up once, when the instruction is decoded, and only as the tuple of type,
-//! field and addend that stands in [`Machine::links`]; the semantics then ask for the displacement's
-//! or the immediate's. One that fills another field, a part of one, or reaches into the
-//! instruction from a neighbour is refused.
+//! field and addend in [`Machine::links`]. The semantics then ask for the displacement's relocation
+//! or the immediate's. A relocation is refused if it fills another field or a part of one, or
+//! reaches into the instruction from a neighbour.
 
 use super::{Fallible, Machine};
 use crate::graph::NodeId;
@@ -39,7 +39,7 @@ pub(crate) struct Links {
     pub immediate: Option<Link>,
 }
 
-/// Instructions of which an immediate may be an address, by the relocation's type.
+/// Instructions with an immediate that may be an address, by the relocation's type.
 fn takes_address(code: Code, kind: u32) -> bool {
     match kind {
         // Zero-extended to the whole register.

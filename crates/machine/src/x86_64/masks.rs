@@ -1,9 +1,11 @@
 //! Mask registers: merging and zeroing, memory under masks, and the instructions on masks alone.
 //!
-//! A mask is 64 bits, each a value of its own, so that a lane is chosen by one condition. A masked-off lane is not
-//! computed with, and is not accessed by the moves. What a mask that is no constant would leave out of memory depends on
-//! data, so memory is not accessed under such a mask at all but for whole operands that are read and lie inside their
-//! region: see [`Machine::check_memory_mask`].
+//! A mask is 64 bits, each a value of its own, so one condition selects a lane. A masked-off lane
+//! is not computed, and moves do not access it.
+//!
+//! If a mask is not constant, the memory that it leaves out depends on data. Such a mask is refused
+//! for memory, except where a whole operand is read and lies inside its region: see
+//! [`Machine::check_memory_mask`].
 
 use super::flags::Flags;
 use super::{Fallible, Machine, UNDEFINED, Value, Wide, evex};

@@ -1,7 +1,8 @@
 //! x86-64: legacy SSE to AVX2, AVX-VNNI, AVX-512 on integers, and the scalar code that compilers emit.
 //!
-//! Instructions are a whitelist: each arm names the mnemonics it means, every encoding besides
-//! legacy and VEX is refused but for the list of `evex`, and so is every operand form that an arm does not expect.
+//! Instructions are a whitelist: each arm names the mnemonics it means, and every operand form that
+//! an arm does not expect is refused. Encodings other than legacy and VEX are refused, except those
+//! on the list of `evex`.
 //!
 //! *Undefined* data: each instruction computes lane by lane (scalar instructions: the operand is
 //! the lane). A lane with an undefined byte that the result depends on gives an undefined result

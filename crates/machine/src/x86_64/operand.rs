@@ -82,9 +82,9 @@ impl Machine<'_> {
         Ok(bytes)
     }
 
-    /// Operands `i` and `j`, cut to the low bytes that are defined in both (1, 2, 4 or 8): enough
-    /// for operations whose low result bytes depend on low operand bytes only. Compilers do
-    /// 32-bit arithmetic on registers of which they loaded 16 bits.
+    /// Operands `i` and `j`, cut to the low bytes that are defined in both (1, 2, 4 or 8). That is
+    /// enough if the low result bytes depend only on low operand bytes. Compilers do 32-bit
+    /// arithmetic on registers after loading only 16 bits.
     pub(super) fn values(&mut self, i: u32, j: u32, width: u8) -> Fallible<(Value, Value)> {
         let (x, y) = (self.operand_bytes(i, width)?, self.operand_bytes(j, width)?);
         let k = defined(&x, width).min(defined(&y, width));
@@ -208,8 +208,9 @@ impl Machine<'_> {
         Ok(Some(sum))
     }
 
-    /// The memory operand as region and offset, where it is an address in its base register, a number in its index and
-    /// nothing that the linker writes: what [`Self::effective_address`] adds up, without nodes for the sums.
+    /// The memory operand as region and offset. Its base register must hold an address, its index a
+    /// number, and the linker must write nothing into it. The result is what
+    /// [`Self::effective_address`] adds up, without nodes for the sums.
     fn plain_pointer(&self) -> Option<(u16, i64)> {
         let ins = &self.now.ins;
         let (base, index) = (ins.memory_base(), ins.memory_index());

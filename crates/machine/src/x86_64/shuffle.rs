@@ -87,8 +87,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Byte `k` of each 128 bits of the result from the first or second source's byte; `choose`
-    /// gets `k` and the block's first byte and says (second?, byte in the block).
+    /// Takes byte `k` of each 128 bits of the result from a byte of the first or second source.
+    /// `choose` gets `k` and the block's first byte and returns (second?, byte in the block).
     fn pick(&mut self, choose: impl Fn(usize, usize) -> (bool, usize)) -> Fallible<()> {
         let s = self.sources()?;
         let mut out = UNDEFINED;

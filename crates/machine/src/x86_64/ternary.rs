@@ -1,4 +1,5 @@
-//! Bitwise functions of three operands, spelled as the two operations that a compiler fused, where they are two.
+//! Bitwise functions of three operands, written as the two operations that a compiler fused, where
+//! they are two.
 
 use super::{Fallible, Machine, UNDEFINED, Wide};
 use crate::byte::Byte;
@@ -80,8 +81,9 @@ fn exactly(table: u8) -> Option<Shape> {
     None
 }
 
-/// Which products of variables a function of three bits is the exclusive or of, by the table of its values: product p
-/// is of the variables that are bits of p (Reed and Muller's form).
+/// Writes a function of three bits as an exclusive or of products of variables (Reed and Muller's
+/// form). `table` has its values. Entry p of the result says whether the product of the variables
+/// that are bits of p is one of them.
 fn products(table: u8) -> [bool; 8] {
     let mut form: [bool; 8] = std::array::from_fn(|i| table >> i & 1 == 1);
     for variable in [1, 2, 4] {

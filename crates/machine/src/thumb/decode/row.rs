@@ -5,11 +5,21 @@ use crate::thumb::operation::Op;
 
 /// One encoding.
 ///
-/// The pattern has a character for each bit, the highest first: `0`, `1`, or a field's letter; a field whose
-/// bits stand apart is put together in that order. Letters: `d n m a t u` registers, `i` (`j`, `h`, `x`, `y` in
-/// branches) an immediate, `k` a kind of shift, `s` whether flags are set, `c` a condition, `l L P` a list of
-/// registers, LR and PC in it, `p v w` before, plus, write back, `x y` halves, `z` a rotation, `q` a last field
-/// (of a floating-point register all but the lowest bit, which is `x`, or `y` of one that is `m`).
+/// The pattern has a character for each bit, the highest first: `0`, `1`, or a field's letter. A
+/// field whose bits are in several places is put together in that order. The letters are:
+///
+/// - `d n m a t u`: registers.
+/// - `i`: an immediate; in branches also `j`, `h`, `x`, `y`.
+/// - `k`: a kind of shift.
+/// - `s`: whether flags are set.
+/// - `c`: a condition.
+/// - `l L P`: a list of registers, LR in it, PC in it.
+/// - `p v w`: whether the offset is added before the access, whether it is added rather than
+///   subtracted, and whether the base is written back.
+/// - `x y`: halves.
+/// - `z`: a rotation.
+/// - `q`: a last field. Of a floating-point register it has all but the lowest bit, which is `x`,
+///   or `y` for register `m`.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub bits: &'static str,

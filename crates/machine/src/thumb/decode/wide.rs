@@ -338,13 +338,13 @@ const SCALAR: &[Row] = &[
     row("11111011 1011nnnn 1111dddd 1111mmmm", Op::Divide { signed: false }, "udiv {d}, {n}, {m}").plain("dnm"),
 ];
 
-/// A list of floating-point registers of 32 bits, of which there are 32.
+/// A list of floating-point registers of 32 bits; there are 32.
 fn singles(i: &Instruction) -> bool {
     let count = i.immediate;
     i.n != 15 && count >= 1 && i64::from(i.last) + count <= 32
 }
 
-/// A list of those of 64 bits, of which there are 16; an odd count is another instruction.
+/// A list of those of 64 bits; there are 16. An odd count is another instruction.
 fn doubles(i: &Instruction) -> bool {
     singles(i) && i.immediate % 2 == 0
 }
