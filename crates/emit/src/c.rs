@@ -1,14 +1,13 @@
 //! Portable C99: no vectors, no intrinsics, no 128-bit integers, no library calls.
 //!
 //! A register is a loop over its lanes with a constant trip count around the whole straight-line
-//! block, its values scalars of a word. Compilers turn such loops into vector code for whatever
-//! the machine has, baseline x86-64 included, at plain -O2: trip counts are constant, and nothing
-//! has to be checked at run time, because buffers are local arrays, `restrict` parameters or
-//! constants.
+//! block; its values are scalars of a word. Compilers vectorise such loops for any machine,
+//! baseline x86-64 included, at plain -O2. Trip counts are constant, and nothing has to be checked
+//! at run time, because buffers are local arrays, `restrict` parameters or constants.
 //!
 //! Products are written so that compilers find the multiplications of words (x86 `pmullw`,
-//! `pmulhw`, `pmuldq`): the low half as an unsigned product that is cut, the high half as a product
-//! of twice the width that is shifted.
+//! `pmulhw`, `pmuldq`). The low half is an unsigned product that is truncated. The high half is a
+//! product of twice the width that is shifted.
 
 mod assembly;
 mod block;

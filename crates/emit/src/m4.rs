@@ -1,8 +1,8 @@
-//! Cortex-M4: programs as for portable C, whose loops take two lanes of 16 bits at a time where that is shorter
-//! (`uadd16`, `smulbb` and `smultt`, `pkhbt`), and one word of 32 bits otherwise.
+//! Cortex-M4: programs as for portable C. Loops take two lanes of 16 bits at a time where that is
+//! shorter (`uadd16`, `smulbb` and `smultt`, `pkhbt`), and one word of 32 bits otherwise.
 //!
-//! Registers of 256 bits are loops over words of 32 bits, whose bodies are straight-line code of scalars: what the machine's
-//! few registers hold, and short code.
+//! A register of 256 bits is a loop over words of 32 bits with a straight-line body of scalars.
+//! That suits the machine's few registers and keeps the code short.
 
 use crate::Preamble;
 use crate::c::{CannotRender, Form, write};

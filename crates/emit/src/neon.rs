@@ -1,7 +1,8 @@
 //! C with Neon intrinsics, for AArch64: a register of 256 bits is two of 128.
 //!
-//! Neon lacks what x86 has and has what x86 lacks, so operations are chosen for a few of the program's at a
-//! time (`select`); what is then left is written one by one (`op`), for each of the two halves.
+//! Neon lacks some operations that x86 has, and has some that x86 lacks. So `select` chooses
+//! instructions for several of the program's operations at a time. What is left is written one by
+//! one (`op`), for each of the two halves.
 
 mod apart;
 mod constants;
@@ -24,8 +25,8 @@ pub const SUFFIX: &str = "neon";
 ///
 /// # Errors
 ///
-/// A program whose registers do not have 256 bits is refused, and so is one with an operation
-/// that is neither an instruction nor spelled out in some.
+/// A program whose registers do not have 256 bits is refused. So is one with an operation that is
+/// neither an instruction nor a known sequence of instructions.
 pub fn neon(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let program = program.expand();
     check(&program, &ringforge_targets::NEON, lacking)?;

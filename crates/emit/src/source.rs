@@ -27,9 +27,9 @@ pub(crate) struct Machine<'a> {
     pub block: fn(&mut String, &Place, &Block, usize),
 }
 
-/// Passes of gcc that undo what a program says. It reads intrinsics as plain sums and products: `ter` moves
-/// every operation to its use and spills what it had in registers, the others make four operations of
-/// c ± (a − b), and two shifts and two sums of a product by a constant.
+/// Passes of gcc that undo what a program says. gcc reads intrinsics as plain sums and products.
+/// `ter` moves every operation to its use and spills values that were in registers. The others turn
+/// c ± (a − b) into four operations, and a product by a constant into two shifts and two sums.
 pub(crate) const UNDOING: [&str; 6] = ["ter", "forwprop", "reassoc", "fre", "pre", "slsr"];
 
 /// What other compilers do not see.

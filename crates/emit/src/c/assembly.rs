@@ -1,14 +1,18 @@
-//! A block over registers of 32 bits as assembly for Cortex-M4: compilers spill some twenty of the values of a butterfly of
-//! nine or ten, and here registers are given out with all later uses in view.
+//! A block over registers of 32 bits as assembly for Cortex-M4. Compilers spill some twenty values
+//! in a butterfly of radix nine or ten. Here registers are allocated with all later uses in view.
 //!
-//! Words of 16 bits go in pairs, those of 32 bits by themselves. The code is straight for one such register of every array
-//! that the block has, and a loop around it goes over all of them, or takes the place of the program's own loop. Pointers, one
-//! for each array and each 4 KB of it, stay in registers, and so do constants that all products have: (q, 2) for
-//! Plantard's, which take a register beside the factor's (`smlawb t, b, a, k`, `smlawt b, b, a, k`, `smulbt t, t, k`,
-//! `smulbt b, b, k`, `pkhtb b, b, t, asr #16`), -q and 1/q for Montgomery's of 32 bits (`smull l, h, a, b`,
-//! `mul t, l, r`, `smlal l, h, t, m`).
+//! A register holds a pair of 16-bit words, or one 32-bit word. The code is straight-line for one
+//! register of every array in the block. A loop around it covers all of them, or takes the place of
+//! the program's own loop. Pointers stay in registers, one for each array and each 4 KB of it. So
+//! do constants that all products share:
 //!
-//! What products multiply by is put together with `movw` and `movt`, or lies in a table in the order of its use.
+//! - Plantard's products share (q, 2), and need one register besides the factor's
+//!   (`smlawb t, b, a, k`, `smlawt b, b, a, k`, `smulbt t, t, k`, `smulbt b, b, k`,
+//!   `pkhtb b, b, t, asr #16`).
+//! - Montgomery's products of 32 bits share -q and 1/q (`smull l, h, a, b`, `mul t, l, r`,
+//!   `smlal l, h, t, m`).
+//!
+//! Factors are built with `movw` and `movt`, or lie in a table in the order of their use.
 
 mod allocation;
 mod line;

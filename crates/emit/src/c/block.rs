@@ -3,8 +3,8 @@
 use super::Writer;
 use ringforge_program::ir::*;
 
-/// A hint for loops that sum products: clang takes short ones apart before it looks for an instruction that adds
-/// products of neighbours, and else uses half a register of them.
+/// A hint for loops that sum products. clang unrolls short loops before it looks for an instruction
+/// that adds products of neighbours. Loops that it does not unroll fill only half a register.
 pub const SUMS: &str = "
 #if defined(__clang__) && defined(__SSE2__)
 #define SUMS _Pragma(\"clang loop unroll(disable) vectorize_width(8)\")
@@ -325,8 +325,8 @@ impl Writer<'_> {
         self.procedure.bits == 64 && matches!(op, Op::MulLo(a, b) if [a, b].into_iter().all(short))
     }
 
-    /// Which of a block's values are two such products that are nothing but added to each other, and whose sum has 32
-    /// bits, as one factor of each is more than the least word: they are extended once.
+    /// Marks such products that are only added to another such product. One factor of each is more
+    /// than the least word, so the sum of both fits 32 bits and is extended once.
     fn paired(&self, block: &Block) -> Vec<bool> {
         let mut paired = vec![false; block.ops.len()];
         let uses = uses(block);

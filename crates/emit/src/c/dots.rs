@@ -38,7 +38,7 @@ enum Word {
     Plain(String),
     /// A pair, the second word in the low half.
     Crossed(String),
-    /// An element whose low half stands for the high one.
+    /// An element shifted up: its high half is the low half of the one named.
     Up(String),
     /// What a store leaves.
     Nothing,

@@ -9,16 +9,18 @@ use std::collections::{HashMap, HashSet};
 /// What a sequence comes to.
 #[derive(Clone, Copy)]
 pub enum Kind {
-    /// A Montgomery product: `mulhi(a, b) - mulhi(mullo(a, over_q), q)`. Low halves of `a·b` and `t·q` are equal, so that
-    /// the difference of the high ones is the high half of the difference: only where `over_q·q` is seen to be b mod 2^16.
+    /// A Montgomery product: `mulhi(a, b) - mulhi(t, q)` with `t = mullo(a, over_q)`. The low
+    /// halves of `a·b` and `t·q` are equal, so the difference of the high halves is the high half
+    /// of the difference. The sequence is taken only if `over_q·q` is seen to be b mod 2^16.
     Montgomery {
         /// The factors.
         a: Value,
         b: Value,
         over_q: Value,
     },
-    /// Plantard's product: with `t = mullo(a, high) + mulhi(a, low)`, which is the upper half of a times a word of 32 bits,
-    /// `mulhi(t + 2, q)`, or `mulhi(t, q) - sar(mullo(t, q), 15)`, which is the high half of `t·q + 2^15`.
+    /// Plantard's product. With `t = mullo(a, high) + mulhi(a, low)`, the upper half of a times a
+    /// word of 32 bits, it is `mulhi(t + 2, q)` or `mulhi(t, q) - sar(mullo(t, q), 15)`. The second
+    /// form is the high half of `t·q + 2^15`.
     Plantard {
         /// The factor, and the halves of the word.
         a: Value,
@@ -27,8 +29,8 @@ pub enum Kind {
         /// Whether it is the second form.
         rounds: bool,
     },
-    /// Montgomery's reduction of elements of 32 bits: the high halves of `x - t·q` with `t = x·inverse mod 2^16`, of which
-    /// the low ones are nothing.
+    /// Montgomery's reduction of elements of 32 bits: the high halves of `x - t·q` with
+    /// `t = x·inverse mod 2^16`. The low halves are zero.
     Narrow {
         /// The elements that become even words and odd ones.
         even: Value,

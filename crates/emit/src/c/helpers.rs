@@ -4,7 +4,8 @@ use ringforge_program::ir::{Op, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name, parameters and value of every helper, in the order of their definition. A `W` is a word's
-/// bits, `U` those of its sums without sign, `D` twice as many, `H` and `R` the half and the shift of a rounded product.
+/// bits, `U` those of its unsigned sums, `D` twice as many. `H` and `R` are the half and the shift
+/// of a rounded product.
 const ALL: [(&str, &str, &str); 14] = [
     ("word", "uintU_t x", "(intW_t)(uintW_t)x"),
     ("add", "intW_t a, intW_t b", "word((uintU_t)a + (uintU_t)b)"),

@@ -1,5 +1,5 @@
-//! A block as a loop over pairs of lanes: two words of 16 bits in one of 32, where the machine adds such pairs lane
-//! by lane and multiplies their halves.
+//! A block as a loop over pairs of lanes: two words of 16 bits in one of 32. The machine adds such
+//! pairs lane by lane and multiplies their halves.
 
 use super::Writer;
 use super::assembly::{Assembly, Turns};
@@ -106,8 +106,9 @@ const STEPS: u8 = 4;
 /// Lines of a loop's body up to which it is short.
 const SHORT: usize = 40;
 
-/// Both lanes times a word as sums, the last one of which is the product, where there are no more of them than
-/// a product takes instructions: each of two terms, number 0 being the factor.
+/// Both lanes times a word, as a chain of sums whose last one is the product. Each sum has two
+/// terms; number 0 is the factor, and number k the k-th sum. A chain has at most as many sums as a
+/// product takes instructions.
 pub fn sums(word: i32) -> Option<&'static [(usize, usize)]> {
     match word {
         3 => Some(&[(0, 0), (1, 0)]),

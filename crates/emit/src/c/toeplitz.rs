@@ -1,12 +1,15 @@
-//! A Toeplitz matrix times a vector as assembly for Cortex-M4: compilers do not keep six sums, what they are made of
-//! and where that lies in fourteen registers, which this does.
+//! A Toeplitz matrix–vector product as assembly for Cortex-M4. It keeps six sums, their factors and
+//! the pointers to these in fourteen registers, which compilers do not.
 //!
-//! Words of 32 bits are pairs of coefficients: D_k is (d_2k, d_(2k+1)), V_j is (v_2j, v_(2j+1)). Rows of the result go
-//! in pairs; of pair i, the odd row is Σ_j of both halves of V_j times those of D_(top + i - j), crosswise (`smladx`), the
-//! even row Σ_j of V_j times (d_2k, d_(2k-1)) for k = top + i - j (`smlad`), which `pkhbt` makes of D_k and D_(k-1).
-//! Three pairs of rows are a tile. Along a diagonal k is constant: each D_k is loaded once in a tile, used for the
-//! three pairs and dropped, and three V_j wait in registers that take turns. Sums are Montgomery-reduced, two
-//! instructions each, or their low halves are the result.
+//! Words of 32 bits are pairs of coefficients: D_k is (d_2k, d_(2k+1)), V_j is (v_2j, v_(2j+1)).
+//! Rows of the result are computed in pairs. For pair i, let k = top + i - j. The odd row is the
+//! sum over j of the crosswise dot product of V_j and D_k (`smladx`). The even row is the sum over
+//! j of the dot product of V_j and (d_2k, d_(2k-1)) (`smlad`). `pkhbt` makes that pair from D_k and
+//! D_(k-1).
+//!
+//! Three pairs of rows are a tile. Along a diagonal k is constant. So each D_k is loaded once in a
+//! tile, used for the three pairs and dropped. Three V_j wait in registers that take turns. Sums
+//! are Montgomery-reduced, two instructions each, or their low halves are the result.
 
 use super::Writer;
 use super::block::index;
@@ -131,7 +134,8 @@ impl Toeplitz {
         })
     }
 
-    /// The instructions for so many pairs of rows, the first of which `diagonals` points to.
+    /// The instructions for `pairs` pairs of rows. `DIAGONALS` points to the first pair's
+    /// diagonals.
     fn tile(&self, pairs: usize) -> Vec<String> {
         let mut code = Vec::new();
         // The first term of a sum is no sum yet.
@@ -183,9 +187,10 @@ impl Toeplitz {
         code
     }
 
-    /// All lines of the assembly, with those of the preprocessor between them: tiles one after another where they are
-    /// few and size is no matter, else in a loop; and a smaller one for what is left. The end of the loop waits on
-    /// the stack, and so does r7, which compilers may keep for themselves.
+    /// All lines of the assembly, with those of the preprocessor between them. Few tiles are
+    /// written one after another unless the compiler optimises for size; otherwise they are in a
+    /// loop. A smaller tile computes what is left. The end of the loop waits on the stack, and so
+    /// does r7, which compilers may keep for themselves.
     fn code(&self) -> Vec<String> {
         let (tiles, rest) = (self.rows / TILE, self.rows % TILE);
         let (end, step) = (WINDOW[0], 4 * TILE);

@@ -1,5 +1,5 @@
-//! Constant factors by lane: a product takes one of its factors out of any lane of a register, so that a block
-//! with many constants holds eight of them in one.
+//! Constant factors by lane. A product can take one of its factors from any lane of a register, so
+//! a block with many constants holds eight of them in one register.
 
 use super::select::{Form, Selection};
 use ringforge_program::ir::*;

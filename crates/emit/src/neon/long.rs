@@ -3,11 +3,12 @@
 use super::select::Form;
 use ringforge_program::ir::*;
 
-/// Takes two sums e = Σ w·L and o = Σ w·M of wide elements, over words w in every lane and over even words of windows L
-/// and of M, the same one word further, as those at all places of Σ w·L, where both are only narrowed.
+/// Replaces two sums of wide elements, e = Σ w·L and o = Σ w·M, with one sum Σ w·L at all places.
+/// The words w are in every lane. e takes the even words of windows L. o takes those of M, the same
+/// windows one word further. Both sums must be narrowed and used for nothing else.
 ///
-/// Narrowing is `sums - t·q` with t = sums/q mod 2^32, of which the high words are the result: so nothing is left to
-/// put in order but these.
+/// Narrowing is `sums - t·q` with t = sums/q mod 2^32. Its result is the high words, so only these
+/// are left to put in order.
 pub(super) fn whole_sums(ops: &[Op], uses: &[u32], forms: &mut [Form]) {
     for i in 0..ops.len() {
         let Form::Transposed { a, b, odd: true } = forms[i] else { continue };

@@ -1,5 +1,6 @@
-//! Loads of overlapping words: a register between two that are loaded, or that were just stored, is cut out of
-//! both, and pairs of words are taken from a register that holds several. Loads take longer than either.
+//! Loads of overlapping words. A register that lies between two that are loaded, or were just
+//! stored, is cut out of both. Pairs of words are taken from a register that holds several. A load
+//! takes longer than either.
 
 use super::select::Selection;
 use crate::source::Place;
@@ -216,9 +217,10 @@ fn covered(there: &BTreeSet<i64>, at: i64, full: i64) -> Option<i64> {
     lower.find(|&&low| low == at || there.contains(&(low + full))).copied()
 }
 
-/// The fewest registers to load, besides those known, that all of some words are cut out of: those a register
-/// apart from the first one on and from the last one down, or a register apart throughout. None begins before
-/// `from` or the first of the words, or behind the last.
+/// The fewest registers to load, besides those known, so that all wanted words can be cut out of
+/// them. Either they go a full register apart from the first word up and from the last word down,
+/// or they go a full register apart throughout. None begins before both `from` and the first word,
+/// or after the last word.
 fn fewest(
     all: &BTreeSet<i64>,
     full: i64,

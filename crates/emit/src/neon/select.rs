@@ -11,8 +11,9 @@ pub(super) enum Form {
     Own,
     /// `sum + a·b`, or `sum - a·b`: low words (`mla`, `mls`).
     Fused { sum: Value, a: Value, b: Value, minus: bool },
-    /// Products of all words, those of two neighbours still to be added: in each half the products of the
-    /// low four words (two of 32 bits) and those of the high ones, two registers (`smlal`, `smlal2`).
+    /// Products of all words; those of two neighbours are still to be added. Each half has two
+    /// registers: the products of its low four words (two of 32 bits), and those of its high ones
+    /// (`smlal`, `smlal2`).
     Products {
         /// Added to, of the same form.
         sum: Option<Value>,
@@ -25,8 +26,9 @@ pub(super) enum Form {
     Rounded { a: Value, down: u8 },
     /// Words `from..` of `a` and then those of `b`, in each half (`ext`).
     Between { a: Value, b: Value, from: usize },
-    /// `sum` and the products of all words of a window with one word of a pair (`smlal` by lane), in two
-    /// registers a half as [`Form::Products`], but each sum whole and all in their order (`by_lane`).
+    /// `sum` plus the products of all words of a window with one word of a pair (`smlal` by lane).
+    /// Each half has two registers, as in [`Form::Products`]. But each sum is whole, and all are in
+    /// order (`by_lane`).
     ByLane {
         /// Added to, of the same form.
         sum: Option<Value>,
@@ -37,8 +39,9 @@ pub(super) enum Form {
     },
     /// Low or high words of whole sums, all in their order (`uzp1`, `uzp2`).
     Unzipped { sums: Value, odd: bool },
-    /// The high words of `sums - t·modulus`, t the low words of `sums·inverse`, all in their order: of whole sums of 64
-    /// bits whose low words that makes zero (`mul`, `smlsl`, `uzp2`).
+    /// The high words of `sums - t·modulus`, all in order, where t has the low words of
+    /// `sums·inverse`. The sums are whole and have 64 bits; the subtraction makes their low words
+    /// zero (`mul`, `smlsl`, `uzp2`).
     Narrowed { sums: Value, inverse: Value, modulus: Value },
 }
 
@@ -234,8 +237,9 @@ fn whole_sums(ops: &[Op], forms: &mut [Form]) {
 /// A term of a sum of products of neighbours: where it is added, and its factors.
 type Term = (Value, Value, Value);
 
-/// Terms by lane of e = Σ p·L and o = Σ p·M, over the same pairs p = (p₀, p₁) and over words in memory L and the same
-/// one word further M: of Σ p₀·L + p₁·M, so that pairs need no registers of their own.
+/// Rewrites e = Σ p·L and o = Σ p·M as terms by lane of Σ p₀·L + p₁·M, so that pairs need no
+/// registers of their own. Both sums have the same pairs p = (p₀, p₁). L are words in memory, and M
+/// the words one place further.
 fn windows(ops: &[Op], evens: &[Term], odds: &[Term]) -> Option<Vec<(Value, Form)>> {
     let alike = evens.iter().zip(odds).all(|(e, o)| e.1 == o.1 && neighbours(ops, e.1, e.2, o.2));
     let term =
@@ -244,8 +248,8 @@ fn windows(ops: &[Op], evens: &[Term], odds: &[Term]) -> Option<Vec<(Value, Form
     alike.then(|| all.collect())
 }
 
-/// Terms of e = Σ (a, b)₀·(c, d)₀ and o = Σ (a, b)₁·(c, d)₁, where (x, y)₀ are the even words of x and y alternately
-/// and (x, y)₁ the odd ones: of Σ a·c + b·d.
+/// Rewrites e = Σ (a, b)₀·(c, d)₀ and o = Σ (a, b)₁·(c, d)₁ as terms of Σ a·c + b·d. Here (x, y)₀
+/// are the even words of x and y alternately, and (x, y)₁ the odd ones.
 fn pairs(ops: &[Op], forms: &[Form], evens: &[Term], odds: &[Term]) -> Option<Vec<(Value, Form)>> {
     let two = |even: Value, odd: Value| match [even, odd].map(|v| forms[v.0 as usize]) {
         [Form::Transposed { a, b, odd: false }, Form::Transposed { a: c, b: d, odd: true }]

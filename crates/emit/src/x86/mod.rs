@@ -81,8 +81,8 @@ fn accumulates(block: &Block, op: &Op) -> bool {
     matches!(*op, Op::Add(a, b) if product(b) && !product(a))
 }
 
-/// Keeps sums of products in their order, and loads where they are: compilers make trees of sums and load words
-/// once for all rows, for which there are too few registers.
+/// Keeps sums of products in their order, and loads where they are. Compilers make trees of sums
+/// and load words once for all rows, for which there are too few registers.
 const KEEP: &str = "/* Sums of products in this order, and no words kept for later: there are too few registers. */
 #define KEEP(sum) __asm__(\"\" : \"+x\"(sum))
 #define FENCE __asm__ volatile(\"\" ::: \"memory\")
@@ -92,9 +92,10 @@ const KEEP: &str = "/* Sums of products in this order, and no words kept for lat
 const APART: &str =
     "/* Parts are loaded one by one. */\n#define KEEP(parts) __asm__(\"\" : \"+v\"(parts))\n";
 
-/// What a file asks of gcc: none of these passes, and words that it does not know, by a load where one instruction
-/// repeats them (gcc would take each through a general register and two shuffles). Loads that it counts as cheap it
-/// writes once for each use, `tune` is against that. Other compilers are asked nothing.
+/// What a file asks of gcc: to run none of the passes in `UNDOING`, and not to look into words. If
+/// one instruction loads a repeated word, the file uses it; gcc would use a general register and
+/// two shuffles. `tune` keeps gcc from writing a load that it counts as cheap once for each use.
+/// Other compilers are asked nothing.
 fn gcc(machine: &Machine, width: Width) -> String {
     let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
     let (attribute, kind) = (machine.attribute, width.kind());

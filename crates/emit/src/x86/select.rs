@@ -438,8 +438,9 @@ fn two_parts(a: Value, b: Value, pick: [u8; 2]) -> String {
     }
 }
 
-/// Four of the eight parts of `a` and `b`: nothing or a blend where all stay in their places, one instruction with an
-/// immediate where the first two are of one register and the last two of one, else a permutation by a register.
+/// Four of the eight parts of `a` and `b`. If all stay in their places, this is nothing or a blend.
+/// If the first two are of one register and the last two of one, it is one instruction with an
+/// immediate. Otherwise it is a permutation by a register.
 fn four_parts(a: Value, b: Value, pick: &[u8]) -> String {
     let of = |part: u8| if part < 4 { a.0 } else { b.0 };
     let still = pick.iter().enumerate().all(|(i, &p)| usize::from(p % 4) == i);

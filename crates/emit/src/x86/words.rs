@@ -37,8 +37,8 @@ pub(crate) fn extract(register: &str, i: usize, bits: u8) -> String {
     }
 }
 
-/// A permutation of the words of each part as the intrinsic that has it as an immediate, and that
-/// immediate: `shuffle_epi32`, `shufflelo_epi16`, `shufflehi_epi16`; none where bytes have to be
+/// A permutation of the words of each part: the intrinsic that takes it as an immediate, and that
+/// immediate (`shuffle_epi32`, `shufflelo_epi16`, `shufflehi_epi16`). None if bytes have to be
 /// shuffled by a register.
 pub(crate) fn immediate(pattern: &[u8]) -> Option<(&'static str, u8)> {
     let two_bits = |all: &[u8]| all.iter().rev().fold(0, |sum, &i| sum << 2 | (i & 3));

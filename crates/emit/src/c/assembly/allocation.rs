@@ -284,7 +284,7 @@ impl<'a> Allocation<'a> {
         register
     }
 
-    /// Likewise, for as long as the step lasts.
+    /// The same, and the register is kept for as long as the step lasts.
     fn fresh(&mut self, now: usize) -> &'static str {
         let register = self.take(now);
         self.pinned.push(register);

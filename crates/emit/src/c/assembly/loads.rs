@@ -10,8 +10,8 @@ fn meet(store: (&str, i64), load: (&str, i64)) -> bool {
     }
 }
 
-/// The code with loads moved up to the loads before them, where their registers are not in use in between and nothing
-/// that may be their word is stored; nothing is stored to places from the pointer `constant`.
+/// Moves each load up to the load before it. No line in between may use its register, and no store
+/// in between may be to its word. Nothing is stored to places from the pointer `constant`.
 pub fn together(all: &mut [Line], constant: &str) {
     for at in 1..all.len() {
         if !all[at].is_load() || all[at - 1].is_load() {

@@ -196,7 +196,8 @@ fn within(block: &Block, maker: &Maker, fused: &All, uses: &[u32]) -> Vec<bool> 
     all
 }
 
-/// A pair of which one word is from a product of the same pair, which nothing else reads.
+/// A product that gives only the odd word of a pair: the even word is the factor's, and nothing
+/// else reads the product.
 fn half<'a>(op: &Op, fused: &'a All, uses: &[u32]) -> Option<(Value, &'a Fused)> {
     let &Op::Blend { a, b, mask: 0xaa } = op else { return None };
     let product = fused.last[b.0 as usize].as_ref()?;

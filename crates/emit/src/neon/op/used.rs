@@ -1,4 +1,4 @@
-//! Declarations that no later line has are left out.
+//! Leaves out declarations that no later line uses.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
 }
 
-/// Without constants that no later line has, as a half of a register of which the other one is stored alone.
+/// Drops constants that no later line uses: one half of a register, say, whose other half is stored
+/// alone.
 pub(super) fn all_used(lines: Vec<String>) -> Vec<String> {
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut kept = Vec::new();
