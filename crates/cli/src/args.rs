@@ -83,8 +83,9 @@ pub struct Subject {
 /// How code is made.
 #[derive(Args, Debug, Clone)]
 pub struct Make {
-    /// Targets: `avx512`, `avx2`, `sse41`, `neon`, `m4`, `c`, several of one architecture separated by commas, or `all`
-    /// (`avx2,c` or `neon,c`, as the host has it); with several, the package selects one at run time
+    /// Targets: `avx512`, `avx2`, `sse41`, `neon`, `m4`, `c`; several of one architecture,
+    /// separated by commas; or `all` (`avx2,c` or `neon,c`, depending on the host). With several,
+    /// the package selects one at run time
     #[arg(long, default_value = "all", value_name = "TARGET", add = ArgValueCandidates::new(targets))]
     pub target: String,
     /// C compiler, by name or path [default: $CC, else gcc, else clang; for another architecture its cross gcc,
@@ -191,8 +192,8 @@ pub struct Package {
 /// `prove`.
 #[derive(Args, Debug)]
 pub struct Prove {
-    /// Object files (ELF), or archives of them (.a), of which the member that defines the symbol is taken; if several
-    /// are proved, they give equal results
+    /// Object files (ELF), or archives (.a), from which the member that defines the symbol is
+    /// taken. If several are proved, they give equal results
     #[arg(required = true, value_name = "OBJECT")]
     pub objects: Vec<PathBuf>,
     /// The contract

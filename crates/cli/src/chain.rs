@@ -115,7 +115,7 @@ fn defining<'a>(
     })
 }
 
-/// The contract that a chain names: a file beside it.
+/// The contract that a chain names: a file next to the chain.
 fn contract(origin: &str, name: &str) -> Result<Contract, String> {
     let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(name);
     let text = std::fs::read_to_string(&path)

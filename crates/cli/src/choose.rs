@@ -1,5 +1,5 @@
-//! The plan of a ring that nobody named one for: those that apply are made, measured and proved, in
-//! this order, and the fastest that is proved is kept and remembered.
+//! The plan of a ring for which the user named none. The plans that apply are made, measured and
+//! proved, in this order. The fastest that is proved is kept and remembered.
 
 mod queue;
 
@@ -139,9 +139,9 @@ fn unwise(ui: &Ui, error: &WisdomError) {
     ui.warn(format!("{error}; continuing without it"));
 }
 
-/// All plans that apply, each with a name of its own: for any operands where they can be, as that
-/// costs nothing and says more, else for those that are wanted; so is the product by its definition, whose sums are
-/// then shorter.
+/// All plans that apply, each with a name of its own. A plan is for any operands where it can be,
+/// as that costs nothing and says more; otherwise it is for those that are wanted. The schoolbook
+/// product is always for the wanted operands, because its sums are then shorter.
 ///
 /// # Errors
 /// None applies.

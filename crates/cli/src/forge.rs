@@ -397,8 +397,9 @@ impl Check<'_> {
         Modelled::of(self.compiler, &[self.object], signature)
     }
 
-    /// Times all implementations that run here side by side, with plain schoolbook C for each target, and peers if
-    /// asked for; and what the other compiler here makes of the first product, unless the user chose one.
+    /// Times all implementations that run here side by side, with plain schoolbook C for each
+    /// target, and peers if asked for. Unless the user chose a compiler, it also times the first
+    /// product as the other compiler here makes it.
     fn time(
         &self,
         (ring, operands): (&Ring, [Operand; 2]),

@@ -60,8 +60,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The number of `mi_option_purge_delay`: milliseconds until memory that was freed goes back to the system.
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 
-/// A proof makes large tables by the hundred, and frees each before the next: what went back to the system after the
-/// usual 10 ms would be given, and cleared, again, which takes up to a third of a proof's time.
+/// A proof makes large tables by the hundred, and frees each before the next. By default, freed
+/// memory goes back to the system after 10 ms. The system would then hand it out, and clear it,
+/// again, which takes up to a third of a proof's time.
 fn keep_freed_memory() {
     // A number is set, which any thread may do; what the environment says of it stays.
     #[allow(unsafe_code)]

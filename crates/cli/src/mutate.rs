@@ -134,8 +134,8 @@ pub fn run(ui: &Ui, args: &Mutate) -> Result<u8, Failure> {
     Ok(if summary.passed() { 0 } else { 1 })
 }
 
-/// Ctrl-C ends compilers and emulators by itself, perhaps before this process hears of it: what came so shortly before
-/// the signal may come from one that was cut short, and does not count.
+/// Ctrl-C ends compilers and emulators directly, perhaps before this process hears of it. A trial
+/// that ended so shortly before the signal may have been cut short, and does not count.
 const ABREAST: Duration = Duration::from_millis(300);
 
 /// The trials that were over when the signal came.

@@ -1,5 +1,5 @@
-//! The object files that a command is given: alone, or in an archive, of which the member is taken that defines what
-//! a contract is about.
+//! The object files that a command is given: alone, or in an archive. From an archive the command
+//! takes the member that defines what a contract is about.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ impl Input {
     /// The file itself, or if it is an archive the member that defines `symbol`.
     ///
     /// # Errors
-    /// If it is an archive of which not exactly one member does.
+    /// If it is an archive and not exactly one member defines `symbol`.
     pub fn defining(&self, symbol: &str) -> Result<Found<'_>, Failure> {
         if !self.is_archive() {
             return Ok(Found { name: self.name.clone(), bytes: &self.bytes });

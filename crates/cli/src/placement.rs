@@ -65,10 +65,10 @@ pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The schedule that an outcome of `ringforge search` stands for; the rest is `usual`.
+/// The schedule that an outcome of `ringforge search` describes; the rest is `usual`.
 ///
 /// # Errors
-/// The text is no outcome, or its placement is for words that are not those of 16 bits without sign.
+/// The text is not an outcome, or its placement is not for unsigned words of 16 bits.
 pub fn schedule(name: &str, text: &str, usual: Schedule) -> Result<Schedule, Failure> {
     let found: Outcome = serde_json::from_str(text).map_err(|e| {
         Failure::input(format!("`{name}` was not written by `ringforge search`: {e}"))
@@ -87,7 +87,7 @@ pub fn schedule(name: &str, text: &str, usual: Schedule) -> Result<Schedule, Fai
     Ok(Schedule { unsigned: Some(Unsigned { forward, inverse_by, inverse }), ..usual })
 }
 
-/// The plan that a schedule in words without sign executes; nothing for other schedules.
+/// The plan that a schedule in unsigned arithmetic executes; nothing for other schedules.
 ///
 /// # Errors
 /// The ring has no such transform.

@@ -101,9 +101,9 @@ pub fn listed_plan(name: &str, wanted: &Wanted) -> Result<Plan, Failure> {
     if plan.covers(wanted.operands) { Ok(plan) } else { for_operands(&plan, wanted.operands) }
 }
 
-/// Finds ring, operands and plan without measuring anything: the named plan; else of those that come
-/// with ringforge the one called as the ring is, or the cheapest by the model of the target; else the cheapest of all that
-/// apply.
+/// Finds ring, operands and plan without measuring anything. The plan is the one that the user
+/// named, if any. Otherwise it is one that comes with ringforge: the one called as the ring is, or
+/// the cheapest by the target's model. If there is none, it is the cheapest of all that apply.
 ///
 /// # Errors
 /// As [`wanted`], or no plan applies.

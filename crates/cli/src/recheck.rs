@@ -70,7 +70,7 @@ fn limited(
                     return Ok(Outcome::Stopped(limit));
                 }
             }
-            // A panic, which the thread has told of, and which accepts nothing.
+            // A panic, which the thread has reported, and which accepts nothing.
             Err(RecvTimeoutError::Disconnected) => {
                 return Ok(Outcome::Stopped("an error of this tool, shown above".into()));
             }

@@ -41,9 +41,9 @@ pub fn give_way() {
     }
 }
 
-/// From now on such a signal ends the programs that were started and removes what is unfinished, and then ends this
-/// process with 128 and its number, as shells say it. A signal that was ignored when the process began (`nohup`, a
-/// job in the background of a script) stays ignored.
+/// From now on, such a signal ends the programs that were started and removes what is unfinished.
+/// Then it ends this process with 128 plus the signal's number, as shells report it. A signal that
+/// was ignored when the process began (`nohup`, a background job of a script) stays ignored.
 ///
 /// # Errors
 /// The operating system refuses the handler.

@@ -98,8 +98,8 @@ pub fn find(name: &str) -> Result<&'static Target, Failure> {
     TARGETS.iter().find(|t| t.name == name).ok_or_else(|| unknown(name))
 }
 
-/// The targets that `names` stands for: the host's usual ones for `all`, or those of a comma-separated
-/// list, the fastest first.
+/// The targets that `names` lists, the fastest first: the host's usual ones for `all`, or those of
+/// a comma-separated list.
 ///
 /// # Errors
 /// There is none of that name.
@@ -112,7 +112,7 @@ pub fn choose(names: &str) -> Result<Vec<&'static Target>, Failure> {
     Ok(TARGETS.iter().filter(|t| named.iter().any(|n| n.name == t.name)).collect())
 }
 
-/// The fastest of the targets that `names` stands for: plans of several are ordered by its model.
+/// The fastest of the targets that `names` lists. Plans for several are ordered by its model.
 ///
 /// # Errors
 /// As [`choose`].
@@ -120,8 +120,8 @@ pub fn fastest(names: &str) -> Result<&'static Target, Failure> {
     choose(names)?.first().copied().ok_or_else(|| unknown(names))
 }
 
-/// What compiles for some targets and runs what it compiles: the compiler that is asked for, or what is found,
-/// and the runner that is asked for, or what the architecture needs here.
+/// The compiler for some targets, with a runner for what it compiles. The compiler is the one asked
+/// for, or one that is found. The runner is the one asked for, or what the architecture needs here.
 ///
 /// # Errors
 /// The targets are for several architectures, or something is not installed: the message says what would

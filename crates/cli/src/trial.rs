@@ -56,9 +56,9 @@ pub struct Tried {
 }
 
 impl Builder<'_> {
-    /// The schedules worth a try for a plan: the target's, or the one that a search found; then, as the
-    /// prover bounds Barrett's reductions of sums by the sums' parts, the same with Montgomery's, or with
-    /// Barrett's where they are Montgomery's.
+    /// The schedules worth a try for a plan. The first is the target's, or the one that a search
+    /// found. The second has Montgomery's reductions, or Barrett's if the first has Montgomery's.
+    /// It is there because the prover bounds Barrett's reductions of sums by the sums' parts.
     ///
     /// # Errors
     /// A saved schedule is malformed: a fault of ringforge.

@@ -14,8 +14,8 @@ use serde::Serialize;
 /// Why a part of the output did not arrive, the first time: full disks and closed pipes.
 static LOST: OnceLock<io::ErrorKind> = OnceLock::new();
 
-/// Remembers that something could not be written to standard output. The work goes on: what a command leaves in files
-/// is whole; [`status`] tells.
+/// Remembers that something could not be written to standard output. The work continues, and what a
+/// command leaves in files is whole; [`status`] reports the loss.
 pub fn lost(error: &io::Error) {
     if LOST.set(error.kind()).is_ok() && error.kind() != io::ErrorKind::BrokenPipe {
         let _ = writeln!(anstream::stderr(), "error: cannot write to standard output: {error}");

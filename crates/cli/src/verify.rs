@@ -303,7 +303,8 @@ impl Runs {
         &self.oracle
     }
 
-    /// Runs on the worst cases and `random` random ones; `progress` is told how many at a time.
+    /// Runs on the worst cases and `random` random ones. `progress` gets the number of cases of
+    /// each batch.
     ///
     /// # Errors
     /// As [`Runs::add`].

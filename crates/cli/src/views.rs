@@ -47,7 +47,7 @@ pub fn sample(ui: &Ui, made: &Made, entry: &Entry, ring: &Ring) -> Result<(), Fa
     Ok(())
 }
 
-/// The first formulas, and whether all of them are the definition's.
+/// Prints the first formulas, and checks that all of them are what the entry point must compute.
 ///
 /// # Errors
 /// A value has no formula, or one is wrong.
@@ -63,7 +63,7 @@ pub fn formulas(ui: &Ui, made: &Made, entry: &Entry, ring: &Ring) -> Result<(), 
     Ok(())
 }
 
-/// The formulas of an entry point, compared with the definition, and the seconds it took.
+/// The formulas of an entry point, compared with what it must compute, and the seconds that took.
 ///
 /// # Errors
 /// A value has no formula, or one is wrong.

@@ -1,7 +1,7 @@
 //! Input ranges as wide as the proof allows.
 //!
-//! The lowering bounds products by formulas, which are a little coarse; the `range` interpretation
-//! enumerates words of 16 bits, and what it accepts is what the prover finds on the object. Words of
+//! The lowering bounds products by formulas, which are a little coarse. The `range` interpretation
+//! enumerates words of 16 bits, and the prover finds on the object what `range` accepts. Words of
 //! 32 bits are bounded by formulas everywhere; there the prover itself is asked.
 
 use std::time::Duration;

@@ -21,15 +21,17 @@ use crate::ui::Failure;
 const QUICK: (usize, usize) = (3, 60);
 /// How many candidates may follow, one by one, for those that stayed unproved.
 const MORE: usize = 12;
-/// The product by its definition is timed with the others where the model says that it is not so many
-/// times slower than the cheapest: the model errs by that much.
+/// The schoolbook product is timed with the others if it is at most this many times slower than the
+/// cheapest by the model. The model errs by that much.
 const NEAR: f64 = 4.0;
-/// The part of all patience that the next candidate has at least, and that candidates of one kind may take in vain.
+/// One part in this many of all patience: the next candidate has at least that, and candidates of
+/// one kind may take that without success.
 const LEAST: u32 = 4;
-/// So many times all patience is for the definition where nothing else was proved: behind it there is no package.
+/// If nothing else was proved, schoolbook gets this many times all patience: if it fails too, there
+/// is no package.
 const LAST: u32 = 4;
-/// Degrees up to which there is as much patience as is asked for, and above so many times that as they are longer: of
-/// f with few coefficients, and of dense f.
+/// Degrees up to which patience is what the user asked for: for f with few coefficients, and for
+/// dense f. Above, patience grows with the degree.
 const LONG: [usize; 2] = [1024, 512];
 /// The outcome of candidates that were not proved, as others had taken all patience.
 const NO_PATIENCE: &str = "no patience left";
@@ -82,7 +84,7 @@ pub(super) struct Search<'a> {
     begun: Vec<usize>,
     /// Trials whose easier schedules were made.
     easier: Vec<usize>,
-    /// What proofs took that did not succeed, of all candidates but the definition.
+    /// The time of all proofs that failed, except those of schoolbook.
     spent: Duration,
     /// Of what kinds candidates stayed unproved.
     unproved: Vec<Kind>,
@@ -196,8 +198,8 @@ impl<'a> Search<'a> {
         trial.model_cycles = one.modelled;
     }
 
-    /// Whether there is no patience left for a candidate: with a quarter of it gone for those that are like one that stayed
-    /// unproved, with all for whatever is not the definition.
+    /// Whether there is no patience left for a candidate. A candidate like one that stayed unproved
+    /// has a quarter of it, any other has all of it, and schoolbook always has some left.
     fn is_hopeless(&self, trial: usize) -> bool {
         let quarter = self.spent * LEAST >= self.patience();
         let alike = self.unproved.contains(&self.kind(trial));
@@ -212,8 +214,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How long candidates may stay unproved: all together, and the definition once more. A proof takes more than as many
-    /// times longer as f is, and where f has many coefficients it is one of three products.
+    /// How long candidates may stay unproved: all together, and schoolbook once more. The time of a
+    /// proof grows faster than the degree of f. If f has many coefficients, the proof is of three
+    /// products.
     fn patience(&self) -> Duration {
         let seconds = Duration::from_secs(self.chooser.args.patience.into());
         let dense = |c: &Candidate| match c.plan.root.structure() {
@@ -240,7 +243,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where the product by its definition is among the candidates.
+    /// Where the schoolbook product is among the candidates.
     fn definition(&self) -> Option<usize> {
         self.all.iter().position(Candidate::is_definition)
     }
@@ -388,8 +391,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The product by its definition, where nothing else was proved and it was not tried: with its easier
-    /// schedules too.
+    /// Tries the schoolbook product, with its easier schedules too, if nothing else was proved and
+    /// it was not tried.
     fn last_resort(&mut self, timed: bool) -> Result<Option<Taken>, Failure> {
         let Some(i) = self.definition().filter(|i| !self.begun.contains(i)) else {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! Where values lie, by an accepted certificate: what its lines tell of nodes, and interval arithmetic between.
+//! Where values lie, by an accepted certificate: what its lines state about nodes, and interval
+//! arithmetic in between.
 //!
 //! An interval [lo, hi] of a node says that the node's word is congruent to an integer that lies there.
 
@@ -98,7 +99,7 @@ impl Reading<'_> {
         Some(())
     }
 
-    /// What a node's only rule tells of the node, and of what it is made of.
+    /// What a node's only rule states about the node, and about its arguments.
     fn rule(&mut self, id: NodeId, node: &Node, rule: &Rule) -> Option<()> {
         let args = node.args.clone();
         match rule {
@@ -133,7 +134,7 @@ impl Reading<'_> {
         Some(())
     }
 
-    /// A node is congruent to a word, if that tells all its bits.
+    /// A node is congruent to a word, if the word has all of the node's bits.
     fn word(&mut self, id: NodeId, width: u8, word: &Word) -> Option<()> {
         if word.bits >= width && !word.t.is_empty() {
             let t = word.t.iter().map(|&(a, c)| (a, i128::from(c))).collect();
@@ -280,7 +281,8 @@ fn computed(
     .filter(|(lo, hi)| lo.unsigned_abs().max(hi.unsigned_abs()) < 1 << 120)
 }
 
-/// The interval of a word's signed or unsigned reading, of which all is possible where nothing better is known.
+/// The interval of a word's signed or unsigned reading. It is the whole range if nothing better is
+/// known.
 fn read_as(graph: &Graph, id: NodeId, known: Option<Interval>, signed: bool) -> Interval {
     let node = graph.node(id);
     let half = 1i128 << (node.width - 1);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// Macros of which all is known: the text of their definitions, or that there is none.
+/// Macros that are known: the text of the definition, or that there is none.
 pub type Known = HashMap<String, Option<String>>;
 
 /// A condition as far as it is decided; what is open is a text and how tightly it binds (2 and, 1 or).

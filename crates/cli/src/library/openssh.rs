@@ -1,8 +1,9 @@
 //! `--as openssh`: sntrup761 as one source that takes the place of OpenSSH's `sntrup761.c`.
 //!
-//! What is known of that place, OpenSSH 8.5 and later: the file includes `includes.h`, is empty unless
-//! `USE_SNTRUP761X25519` is defined there, and then includes `crypto_api.h`, which declares the three functions, sizes,
-//! `crypto_hash_sha512`, and `randombytes` as a macro over `arc4random_buf`. Everything else in our file is static.
+//! What is known of that place, OpenSSH 8.5 and later: the file includes `includes.h`, and is empty
+//! unless `USE_SNTRUP761X25519` is defined there. Then it includes `crypto_api.h`, which declares
+//! the three functions, sizes, `crypto_hash_sha512`, and `randombytes` as a macro over
+//! `arc4random_buf`. Everything else in our file is static.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,7 @@ pub fn text(sources: &Sources, version: &str, command: &str) -> String {
 /// that finds it.
 ///
 /// # Errors
-/// No room.
+/// The files cannot be written.
 pub fn stand_in(place: &Path) -> Result<Vec<String>, Failure> {
     let wanted = |path: &str| {
         ["include/", "src/common/", "tests/"].iter().any(|start| path.starts_with(start))
@@ -110,7 +111,7 @@ pub fn stand_in(place: &Path) -> Result<Vec<String>, Failure> {
     Ok(vec![format!("-I{}", place.join("tests/openssh").display())])
 }
 
-/// Runs the published answers with the source's object, OpenSSH's part played by the stand-in.
+/// Runs the known-answer tests with the source's object; the stand-in plays OpenSSH's part.
 ///
 /// # Errors
 /// An answer is wrong, or a test does not compile or run.

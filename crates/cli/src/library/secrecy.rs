@@ -5,8 +5,8 @@ use ringforge_targets::{AARCH64, ARMV7E_M, Architecture, X86_64};
 
 use crate::library::{file, kems};
 
-/// Seeds of ML-KEM's matrix for which the claims are: in the other one, for some entry, more candidates are drawn than
-/// are asked for at first, at every size one of these two.
+/// Seeds of ML-KEM's matrix that the claims are made for. At every size, one of these two draws
+/// more candidates for some entry than are asked for at first. The other one does not.
 const SEEDS: [u8; 2] = [2, 1];
 /// Bytes of stack that SHA3-512 may use.
 const OF_SHA3: usize = 2048;
@@ -63,7 +63,8 @@ impl Build {
         kems().into_iter().filter(|kem| self.only.is_empty() || self.only.contains(&kem.as_str()))
     }
 
-    /// The contract files of a KEM, by name and text: of what is done with keys, and of making them.
+    /// The contract files of a KEM, by name and text: one for the use of keys, and one for making
+    /// them.
     pub fn contracts(&self, kem: &str) -> Vec<(String, String)> {
         let head = |what: &str| {
             format!(

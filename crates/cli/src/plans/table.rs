@@ -19,7 +19,7 @@ pub struct Line {
     pub operands: String,
     pub target: String,
     pub compiled: String,
-    /// What its schedule has otherwise than the target's.
+    /// How its schedule differs from the target's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
     /// The moduli that it computes with.

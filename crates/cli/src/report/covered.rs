@@ -87,7 +87,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// What is told of an instruction that is pointed at.
+/// What is shown about an instruction that the reader points at.
 fn title(line: &Instruction) -> String {
     let one = |(by, count): (&By, &usize)| match count {
         1 => by.name().to_owned(),

@@ -20,7 +20,7 @@ impl Search<'_> {
         let Some(best) = self.queue.first() else { return Ok(()) };
         let (plan, usual) = (best.tried.made.plan.clone(), best.tried.schedule.clone());
         let first = best.trial;
-        // A package of transforms, and products by their definition, have no blocks.
+        // A package of transforms, and schoolbook products, have no blocks.
         if self.whole && first == 0 || self.is_definition(first) {
             return Ok(());
         }
