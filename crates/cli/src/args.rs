@@ -286,7 +286,7 @@ pub enum View {
     /// Operations by stage
     #[value(alias = "count")]
     Counts,
-    /// The schedule as it was settled, and why what else might be settled holds or does not
+    /// The schedule as it was settled, and why each alternative holds or does not
     Schedule,
     /// A run on random inputs
     Run,
@@ -508,7 +508,8 @@ pub struct Primitives {
     pub modulus: u64,
 }
 
-/// Optimisation levels that compilers have. gcc takes any other number for its highest level without a word.
+/// Optimisation levels that compilers have. gcc silently takes any other number for its highest
+/// level.
 const LEVELS: &[&str] = &["-O0", "-O1", "-O2", "-O3", "-Os", "-Oz", "-Og", "-Ofast", "-O"];
 
 /// The flags of `--opt`: a level that compilers have, and any other flags.

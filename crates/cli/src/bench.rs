@@ -116,7 +116,8 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The compilers of these names, or the usual ones that are here, gcc before clang; at least one.
+/// The compilers with these names, or the usual ones that are installed, gcc before clang; at least
+/// one.
 ///
 /// # Errors
 /// One is not here.

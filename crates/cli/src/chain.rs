@@ -27,7 +27,7 @@ struct Outcome {
 /// Runs the command on a chain's text.
 ///
 /// # Errors
-/// Bad input, such as a chain that does not fit. A verdict is no error.
+/// Bad input, such as a chain that does not fit. A verdict is not an error.
 pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failure> {
     for (given, option) in
         [(args.symbol.is_some(), "--symbol"), (args.certificate.is_some(), "--certificate")]
@@ -82,7 +82,8 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
     Ok(if overall == Verdict::Proved { 0 } else { 1 })
 }
 
-/// The only one of the files that defines `symbol`, which the contract `file` is about. An archive stands alone.
+/// The only file that defines `symbol`, which the contract `file` is about. An archive must be the
+/// only file.
 fn defining<'a>(
     paths: &'a [PathBuf],
     inputs: &'a [Input],

@@ -22,8 +22,8 @@ use crate::target::{Target, is_timed};
 use crate::trial::{Builder, Tried};
 use crate::ui::{Failure, Ui};
 
-/// A transform of x^n + 1 is forged with all its entry points, unless the cheapest plan promises to be
-/// so many times as fast.
+/// A transform of x^n + 1 is forged with all its entry points, unless the model says that the
+/// cheapest plan is more than this many times as fast.
 const WORTH: f64 = 2.0;
 /// The outcome of candidates that came too late.
 const NOT_TRIED: &str = "not tried";
@@ -122,8 +122,8 @@ pub struct Chooser<'a> {
     pub wisdom: Option<(PathBuf, Wisdom)>,
 }
 
-/// The wisdom file of this user with its content. One that cannot be read is a warning: nothing is known, and
-/// nothing will be remembered.
+/// The wisdom file of this user with its content. If it cannot be read, the user is warned, nothing
+/// is known, and nothing will be remembered.
 pub fn wisdom(ui: &Ui) -> Option<(PathBuf, Wisdom)> {
     let path = wisdom::path()?;
     match Wisdom::read(&path) {
@@ -247,8 +247,8 @@ impl Chooser<'_> {
         }
     }
 
-    /// The schedule that the user names; else those that are timed side by side, the saved one and the
-    /// target's own, and after them those that are easier to prove.
+    /// The schedule that the user names. Otherwise the schedules that are timed side by side, the
+    /// saved one and the target's own, and then those that are easier to prove.
     fn schedules(
         &self,
         target: &Target,
@@ -267,7 +267,8 @@ impl Chooser<'_> {
         Ok((timed, easier))
     }
 
-    /// An earlier answer, if its plan still makes the code that was measured; else what changed.
+    /// An earlier answer, if its plan still makes the code that was measured; otherwise what
+    /// changed.
     fn recall(
         &self,
         builder: &Builder,

@@ -1,6 +1,7 @@
-//! Which rule of the kernel carries which instruction: a certificate read beside the code that it is about.
+//! Which rule of the kernel carries which instruction: reads a certificate together with its code.
 //!
-//! Nothing is decided here. The certificate was accepted before, and what is said of its lines follows from that.
+//! Nothing is decided here. The certificate was accepted before, and what this module says about
+//! its lines follows from that.
 
 mod intervals;
 
@@ -107,7 +108,7 @@ pub struct Instruction {
     pub by: By,
     /// How many of its nodes each rule carries.
     pub nodes: BTreeMap<By, usize>,
-    /// Where the values lie that it hands on, and how many of them are known to lie there.
+    /// The interval of the values that it hands on, and how many of them are known to lie there.
     pub interval: Option<(i128, i128, usize)>,
     /// How many values it hands on.
     pub values: usize,
@@ -138,7 +139,7 @@ impl Coverage {
     }
 }
 
-/// Reads the first call of an accepted certificate beside the object's code.
+/// Reads the first call of an accepted certificate together with the object's code.
 pub fn of(object: &[u8], contract: &Contract, certificate: &str) -> Option<Coverage> {
     let object = Object::parse(object).ok()?;
     let cases = ringforge_certificate::parse(certificate).ok()?;
@@ -210,13 +211,13 @@ struct Place {
     unneeded: bool,
     interval: Option<(i128, i128, usize)>,
     values: usize,
-    /// Whether values are no extensions.
+    /// Whether the values are not extensions.
     proper: bool,
 }
 
 impl Place {
-    /// Takes in a value that the instruction hands on. An extension counts where there is nothing else: beside a
-    /// product, say, it is an operand in another width.
+    /// Takes in a value that the instruction hands on. An extension counts only if there is nothing
+    /// else: next to a product, say, it is an operand in another width.
     fn hand_on(&mut self, graph: &Graph, node: NodeId, interval: Option<(i128, i128)>) {
         let proper = !matches!(graph.node(node).op, Op::Sext | Op::Zext);
         if proper && !self.proper {
@@ -299,7 +300,8 @@ impl Nodes {
     }
 }
 
-/// Whether a word of so many bits, read as signed or as unsigned, is an integer of that interval, and not any.
+/// Whether the interval says something about a word of `width` bits, read as signed or as unsigned:
+/// it must fit, and must not be the whole range.
 fn fits((lo, hi): (i128, i128), width: u8) -> bool {
     let half = 1i128 << (width - 1);
     let (signed, unsigned) = (-half <= lo && hi < half, lo >= 0 && hi < 2 * half);

@@ -27,8 +27,8 @@ impl Dispatcher<'_> {
         all.all(|layout| layout.is_some_and(same)).then_some(first)
     }
 
-    /// For each procedure that every target has, its implementations. Transforms of plans that differ
-    /// are not chosen between: they are different functions.
+    /// For each procedure that every target has, its implementations. Transforms of different plans
+    /// are different functions, so none of them is selected at run time.
     fn procedures(&self) -> Vec<(&str, Vec<(&Made, &Entry)>)> {
         let Some(first) = self.made.first() else { return Vec::new() };
         let shared = self.layout().is_some();

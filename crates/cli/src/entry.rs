@@ -60,7 +60,7 @@ pub fn entries(
     Ok(all)
 }
 
-/// The calling convention of an architecture's objects; of the host's where there is none.
+/// The calling convention of an architecture's objects; without an architecture, of the host's.
 pub fn abi(architecture: Option<&'static Architecture>) -> &'static str {
     // Of other hosts' objects nothing is proved.
     architecture.or_else(Architecture::host).unwrap_or(&ringforge_targets::X86_64).abi
@@ -154,8 +154,8 @@ pub fn formula(computes: Computes, ring: &Ring) -> String {
 }
 
 impl Entry {
-    /// Pairs (output, input) of argument numbers that may be one array. What is read and written
-    /// is added to, and not one of the factors; nor are the factors of several products.
+    /// Pairs (output, input) of argument numbers that may be one array. Sums have none: neither an
+    /// accumulator nor the output of an inner product may be one of the factors.
     pub fn alias(&self) -> Vec<(usize, usize)> {
         if matches!(self.computes, Computes::Accumulate { .. } | Computes::InnerProduct { .. }) {
             return Vec::new();

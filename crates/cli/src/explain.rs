@@ -139,8 +139,8 @@ fn not_simulated(target: &Target) -> Failure {
     ))
 }
 
-/// The processor on which a target's programs are simulated: the one that is named, else the target's first; none for
-/// targets that have none.
+/// The processor on which a target's programs are simulated: the named one, or else the target's
+/// first. None for targets without processors.
 ///
 /// # Errors
 /// The target has none of that name.

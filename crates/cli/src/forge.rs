@@ -348,13 +348,13 @@ fn build(
     Ok(Built { object: whole, commands })
 }
 
-/// What was timed beside the package's own.
+/// What was timed with the package's own code.
 #[derive(Default)]
 struct Timed {
     others: Vec<Timing>,
-    /// How each target's product does beside the plain one.
+    /// How each target's product compares with the plain one.
     schoolbook: Vec<Compared>,
-    /// That another compiler does better, where it does.
+    /// That another compiler does better, if it does.
     hint: Option<String>,
 }
 
@@ -389,7 +389,7 @@ impl Check<'_> {
         Ok(Some(runs.done().clone()))
     }
 
-    /// The instructions of a call, where they are counted, and the cycles that a model of a core says.
+    /// The instructions of a call, if they are counted, and the cycles by a model of a core.
     fn modelled(&self, signature: &Signature) -> Result<Option<Modelled>, Failure> {
         if self.args.no_bench {
             return Ok(None);

@@ -135,7 +135,7 @@ fn completions(shell: clap_complete::Shell) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// A command that says `proved` wants a kernel that is compiled with checks of overflow; others do without.
+/// A command that says `proved` needs a kernel compiled with overflow checks; others do not.
 fn believable(command: &Command) -> Result<(), Failure> {
     let proves = matches!(
         command,

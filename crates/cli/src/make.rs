@@ -126,8 +126,8 @@ pub fn make(
     Ok(Made { target, plan, schedule, notes, sites, program, entries })
 }
 
-/// Runs every entry point by interpretation on worst cases and random inputs against the oracle;
-/// returns for each how many.
+/// Interprets every entry point on worst cases and random inputs, and compares it with the oracle.
+/// Returns the number of cases for each.
 ///
 /// # Errors
 /// A result is wrong: a fault of ringforge, not of the input.

@@ -1,4 +1,4 @@
-//! Executed instructions of a call, counted in an emulator, and the cycles that a model of a core says.
+//! Executed instructions of a call, counted in an emulator, and the cycles by a model of a core.
 
 use std::path::Path;
 
@@ -21,7 +21,8 @@ pub struct Modelled {
     pub core: &'static str,
     /// Executed instructions.
     pub counts: Counts,
-    /// Slots of the core's multiplier for vector products, a lower bound of its cycles by themselves.
+    /// Slots of the core's multiplier for vector products. They alone are a lower bound of its
+    /// cycles.
     pub multiplier_slots: u64,
     /// Cycles by the core's model.
     pub model_cycles: f64,

@@ -145,7 +145,7 @@ fn before_the_signal(tried: &Mutex<Vec<(Instant, Trial)>>) -> Vec<Trial> {
     tried.iter().filter(|(at, _)| *at < last).map(|(_, trial)| trial.clone()).collect()
 }
 
-/// What a report says beside the summary.
+/// What a report says besides the summary.
 #[derive(Clone)]
 struct Told {
     symbol: String,

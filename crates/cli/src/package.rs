@@ -48,9 +48,9 @@ pub struct Package {
     pub loaded_bytes: u64,
     /// One for each implementation of each entry point in the object.
     pub targets: Vec<Forged>,
-    /// Other implementations measured beside these, plain schoolbook C among them.
+    /// Other implementations measured with these, plain schoolbook C among them.
     pub peers: Vec<Timing>,
-    /// Each target's product beside plain schoolbook C.
+    /// Each target's product compared with plain schoolbook C.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub schoolbook: Vec<Compared>,
     /// What follows from several proofs of one contract.
@@ -74,7 +74,8 @@ pub struct PlanText {
     pub cite: Option<String>,
     /// Its text.
     pub text: String,
-    /// Where a target's program does not compute as the text says, the target's name first.
+    /// Where a target's program does not compute as the text says. Each note starts with the
+    /// target's name.
     pub notes: Vec<String>,
     /// Its tree as SVG, for the report.
     #[serde(skip)]
@@ -109,11 +110,11 @@ impl PlanText {
 
 /// The file of a package that lists the others.
 pub const INDEX: &str = "proof.json";
-/// The page for people.
+/// The page that people read.
 pub const REPORT: &str = "report.html";
 
-/// The names of all files of the package in a directory, as its index lists them; none where there
-/// is no package.
+/// The names of all files of the package in a directory, as its index lists them; none if there is
+/// no package.
 pub fn files(dir: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(dir.join(INDEX)).unwrap_or_default();
     let index: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The products of other projects that ours are measured beside: which there are, and how they are built.
+//! The products of other projects that ours are compared with: which there are, and how they are
+//! built.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -166,7 +167,7 @@ pub fn build(
     Ok(all)
 }
 
-/// The same, saying who is left out.
+/// The same, and says which peers are left out.
 ///
 /// # Errors
 /// As [`build`].

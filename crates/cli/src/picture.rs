@@ -17,7 +17,7 @@ pub fn tree(plan: &Plan) -> String {
     )
 }
 
-/// The butterflies of the plan's transforms as SVG; [`None`] where it has none that can be drawn.
+/// The butterflies of the plan's transforms as SVG; [`None`] if it has none that can be drawn.
 pub fn butterflies(plan: &Plan) -> Option<String> {
     let caption = format!("The transforms of plan {} over {}", plan.name, plan.ring);
     draw::butterflies(plan, &caption)

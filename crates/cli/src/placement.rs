@@ -22,7 +22,7 @@ use crate::views::{SHOWN, list};
 /// Prints one view of the placement's product.
 ///
 /// # Errors
-/// The file is no placement of unsigned words for the ring, or the view is a plan's.
+/// The file is not a placement of unsigned words for the ring, or the view needs a plan.
 pub fn explain(ui: &Ui, args: &Explain, path: &Path) -> Result<u8, Failure> {
     let ring = preset::ring(&args.subject.ring)?;
     let name = path.display().to_string();

@@ -1,5 +1,5 @@
-//! `ringforge bench RING --plans …`: the plans of a ring in one table, what each does, whether it is
-//! proved, and how long it takes; and a picture of operations against cycles.
+//! `ringforge bench RING --plans …`: compares the plans of a ring in one table: what each does,
+//! whether it is proved, and how long it takes. It also draws operations against cycles.
 
 mod shape;
 mod table;
@@ -71,8 +71,8 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The plans that are named, or all: those that come with ringforge for the ring and its operands, or
-/// where there are none those that `forge` would try.
+/// The plans that are named, or all. All are those that come with ringforge for the ring and its
+/// operands, or if there are none, those that `forge` would try.
 fn chosen(args: &Bench, wanted: &Wanted) -> Result<Vec<Plan>, Failure> {
     if args.plans.iter().any(|name| name != "all") {
         return args.plans.iter().map(|name| listed_plan(name, wanted)).collect();

@@ -142,7 +142,7 @@ pub fn no_plan(error: NoPlan) -> Failure {
     Failure::input(format!("{error}; pass one with --plan FILE"))
 }
 
-/// A plan with the operands that it shall be right for; every condition is checked again.
+/// A plan for the given operands; every condition is checked again.
 ///
 /// # Errors
 /// The plan is not right for them.
@@ -226,7 +226,7 @@ fn plans_of(ring: &Ring) -> Vec<&'static str> {
     Plan::names().filter(|name| Plan::find(name).is_ok_and(|plan| plan.ring == *ring)).collect()
 }
 
-/// The plan of that name or in that file; where there is none, the message names those of `ring`.
+/// The plan of that name or in that file. If there is none, the message names those of `ring`.
 fn named_plan(plan: &str, ring: &Ring) -> Result<Plan, Failure> {
     if Plan::names().any(|name| name == plan) {
         return Plan::find(plan).map_err(catalog_failure);

@@ -99,11 +99,11 @@ pub fn not_tried(object: Named, contract: &Contract) -> Proof {
     Proof { report, confirmation: None, certificate: None }
 }
 
-/// Proves objects of one contract; gives up (`unknown`) at the limits of `options`.
+/// Proves that objects fulfil one contract; gives up (`unknown`) at the limits of `options`.
 ///
 /// # Errors
-/// One is no ELF object, or lacks the symbol: bad input, while everything that is wrong with the
-/// code itself is a verdict.
+/// One is not an ELF object, or lacks the symbol: that is bad input. Anything wrong with the code
+/// itself is a verdict.
 pub fn prove(
     ui: &Ui,
     objects: &[Named],
@@ -216,7 +216,7 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
     });
 }
 
-/// What a contract says of the function, for running it.
+/// What a contract says about the function, for running it.
 ///
 /// # Errors
 /// The driver passes neither tables nor numbers nor other objects' data.

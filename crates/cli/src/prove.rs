@@ -28,7 +28,7 @@ struct Outcome<'a> {
 /// Runs the command.
 ///
 /// # Errors
-/// Bad input. A verdict is no error.
+/// Bad input. A verdict is not an error.
 pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
     let text = read(&origin)?;
@@ -90,7 +90,7 @@ pub fn together(verdicts: &[Verdict]) -> Verdict {
     }
 }
 
-/// Runs a refuted object on the counterexample, where this machine can and the user has not said no.
+/// Runs a refuted object on the counterexample, if this machine can and the user has not said no.
 pub fn confirm(args: &Prove, proof: &mut Proof, path: &Path, contract: &Contract) {
     if args.no_confirm || proof.report.verdict != Verdict::Refuted {
         return;

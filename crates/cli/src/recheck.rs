@@ -21,15 +21,16 @@ use crate::preset::read;
 use crate::proof;
 use crate::ui::{Failure, Ui};
 
-/// Bytes of memory that a certificate may take beside [`TIMES`] those of its file.
+/// Bytes of memory that a certificate may take in addition to [`TIMES`] those of its file.
 const SMALL: u64 = 64 << 20;
-/// Bytes of memory for a byte of a file: more than twice what the largest of ours take. What unpacks to more is no certificate.
+/// Bytes of memory for a byte of a file: more than twice what the largest of ours take. What
+/// unpacks to more is not a certificate.
 const TIMES: u64 = 128;
 
 /// A certificate as it is kept in a file.
 ///
 /// # Errors
-/// If it cannot be compressed, for want of memory say.
+/// If it cannot be compressed, for lack of memory, say.
 pub fn packed(text: &str) -> std::io::Result<Vec<u8>> {
     // The clock and the file's name stay out: the same proof makes the same file.
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -48,8 +49,8 @@ enum Outcome {
     Stopped(String),
 }
 
-/// Does something on a thread of its own, until a limit is reached. That thread is left alone then: the command
-/// ends, whatever it is about.
+/// Computes something on a thread of its own, until a limit is reached. Then that thread is left
+/// alone: the command ends, whatever the thread is doing.
 ///
 /// # Errors
 /// Those of `compute`.
@@ -104,7 +105,7 @@ fn replayed(
 /// Runs the command.
 ///
 /// # Errors
-/// Bad input. A certificate that is refused is no error.
+/// Bad input. A refused certificate is not an error.
 pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
     let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;

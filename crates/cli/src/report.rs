@@ -1,4 +1,4 @@
-//! `report.html`: one file without references to others, for people.
+//! `report.html`: one file for people to read, without references to other files.
 
 mod covered;
 
@@ -10,7 +10,7 @@ use crate::coverage::Coverage;
 use crate::package::{Forged, Package, PlanText};
 use crate::proof;
 
-/// What is shown of one implementation beside what the package says of it.
+/// What is shown about one implementation besides what the package says about it.
 pub struct Pictures {
     /// Ranges by stage, as SVG.
     pub ranges: String,

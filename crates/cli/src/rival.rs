@@ -1,4 +1,5 @@
-//! What the other compiler of this machine makes of the same source, timed beside the package's product.
+//! What the other compiler of this machine makes of the same source, timed with the package's
+//! product.
 
 use std::path::Path;
 
@@ -25,7 +26,7 @@ impl Rival {
         Some(Rival { compiler: other, symbol: symbol.into() })
     }
 
-    /// Its product, to be timed; none where it cannot compile the source, which is no fault of anybody's.
+    /// Its product, to be timed; none if it cannot compile the source, which is nobody's fault.
     ///
     /// # Errors
     /// The scratch directory cannot be written.

@@ -30,7 +30,7 @@ impl Progress for Shown {
 /// Runs the command on a contract's text.
 ///
 /// # Errors
-/// Bad input. A verdict is no error.
+/// Bad input. A verdict is not an error.
 pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failure> {
     let mut contract =
         SafetyContract::parse(text).map_err(|error| proof::refused(origin, text, error))?;

@@ -1,4 +1,4 @@
-//! The product as one writes it down in plain C: what every package is timed beside.
+//! The schoolbook product in plain C, with which every package is compared.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::make;
 use crate::target::Target;
 use crate::ui::Failure;
 
-/// A target's product beside the plain one, both by the same compiler with the same instructions.
+/// A target's product and the plain one, both by the same compiler with the same instructions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// The target.
@@ -70,7 +70,8 @@ pub fn candidate(
     Ok(Candidate { name, code: Code::Objects(vec![object], signature) })
 }
 
-/// Sums in the smallest words that hold them, the remainder term by term, one canonical residue at the end.
+/// Sums in the smallest words that hold them, the remainder term by term, and one canonical residue
+/// at the end.
 fn source(ring: &Ring, operands: [Operand; 2], symbol: &str, bits: u8) -> String {
     let (n, q, f) = (ring.degree(), ring.q(), ring.modulus());
     let [a, b] = operands.map(|operand| i128::from(operand.bound(q)));

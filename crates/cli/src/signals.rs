@@ -7,20 +7,22 @@ use std::time::Instant;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// When a signal came: the process ends by it, whatever the main thread makes of compilers that were killed.
+/// When a signal came. The signal ends the process, whatever the main thread does about compilers
+/// that were killed.
 static CAME: OnceLock<Instant> = OnceLock::new();
 
 /// What a command has to say before it is ended.
 type LastWords = Box<dyn FnOnce() + Send>;
 static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
 
-/// When a signal came, if one did: what is found out after this may come from a compiler or an emulator that was killed.
+/// When a signal came, if one did. What is found out after this may come from a compiler or an
+/// emulator that was killed.
 pub fn came() -> Option<Instant> {
     CAME.get().copied()
 }
 
-/// If a signal ends the process, `words` are said before, once compilers and emulators are stopped. Later ones replace
-/// earlier ones.
+/// If a signal ends the process, `words` runs first, once compilers and emulators are stopped. A
+/// later call replaces an earlier one.
 pub fn before_the_end(words: LastWords) {
     if let Ok(mut last) = LAST_WORDS.lock() {
         *last = Some(words);
@@ -34,7 +36,8 @@ pub fn no_last_words() {
     }
 }
 
-/// Waits for the end, if a signal came; for the main thread, before it ends the process in its own way.
+/// Waits for the end, if a signal came. The main thread calls this before it ends the process in
+/// its own way.
 pub fn give_way() {
     while came().is_some() {
         std::thread::park();
@@ -72,14 +75,15 @@ pub fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// First who writes, then what was written: other threads may have begun something meanwhile.
+/// First stops those that write, then removes what they wrote: other threads may have started
+/// something meanwhile.
 fn end(signal: i32) -> ! {
     ringforge_toolchain::stop_children();
     ringforge_toolchain::remove_unfinished();
     std::process::exit(128 + signal)
 }
 
-/// The signals that are ignored, signal n as bit n - 1; none where the kernel does not say.
+/// The signals that are ignored, signal n as bit n - 1; none if the operating system does not say.
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

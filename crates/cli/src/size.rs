@@ -1,4 +1,4 @@
-//! Size as an objective beside cycles: bytes of code and constants, and the fastest of what fits in so many.
+//! Size as an objective besides cycles: bytes of code and constants, and the fastest of what fits.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -41,10 +41,11 @@ impl std::fmt::Display for Size {
     }
 }
 
-/// Bytes of an object that are in memory when it runs, code and constants, but for what is zero at first.
+/// Bytes of an object that are in memory when it runs: code and constants, but not what is zero at
+/// first.
 ///
 /// # Errors
-/// It is no object file.
+/// It is not an object file.
 pub fn loaded(bytes: &[u8]) -> Result<u64, Failure> {
     let file = object::File::parse(bytes)
         .map_err(|e| Failure::failed(format!("the object cannot be read again: {e}")))?;
@@ -58,7 +59,7 @@ pub fn loaded(bytes: &[u8]) -> Result<u64, Failure> {
     Ok(kept.map(|section| section.size()).sum())
 }
 
-/// Bytes that entry points take at most beside what was tried.
+/// The most bytes that entry points take in addition to what was tried.
 const ENTRIES: u64 = 64;
 
 /// One that was made.
@@ -70,8 +71,8 @@ struct Made {
     cycles: Option<f64>,
 }
 
-/// The plan and the level of optimisation that are fastest within a size: by model cycles where these are counted,
-/// else in the order of the plans' costs.
+/// The plan and the level of optimisation that are fastest within a size: by model cycles if these
+/// are counted, otherwise in the order of the plans' costs.
 ///
 /// # Errors
 /// None is small enough: what the smallest takes.

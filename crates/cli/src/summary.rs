@@ -1,5 +1,5 @@
-//! What a package says in all: the verdict over all targets, what follows from it, what it does not
-//! cover, and the table on the terminal.
+//! What a package says overall: the verdict over all targets, what follows from it, what it does
+//! not cover, and the table on the terminal.
 
 use std::path::Path;
 

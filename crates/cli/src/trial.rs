@@ -19,12 +19,12 @@ use crate::proof::{self, Named, Proof};
 use crate::target::Target;
 use crate::ui::{Failure, Ui};
 
-/// Prefix of the symbols of what is tried, the same for every name that a user gives the ring, so that
-/// equal programs have equal code.
+/// Prefix of the symbols of what is tried. It is the same for every name that a user gives the
+/// ring, so that equal programs have equal code.
 const PREFIX: &str = "tried";
 
-/// How long inputs are looked for that show a candidate to be wrong. Most that stay unproved are right, and what is packed
-/// is run on random inputs besides.
+/// How long to look for inputs that show a candidate to be wrong. Most that stay unproved are
+/// right, and what is packed is also run on random inputs.
 const SEARCH: Duration = Duration::from_secs(1);
 
 /// Where plans are tried: one ring, one compiler.

@@ -30,8 +30,8 @@ pub fn write(bytes: &[u8]) {
     }
 }
 
-/// The exit status: `status`, or 1 where output was lost that would have said 0. A closed pipe (`| head`) says nothing
-/// more; who closed it knows.
+/// The exit status: `status`, or 1 if it would be 0 and output was lost. For a closed pipe
+/// (`| head`) nothing else is said; whoever closed it knows.
 pub fn status(status: u8) -> ExitCode {
     ExitCode::from(if LOST.get().is_some() { status.max(1) } else { status })
 }
@@ -52,7 +52,8 @@ pub fn unknown(what: &str, word: &str, names: &[&str]) -> String {
     }
 }
 
-/// The name that was meant, to follow a sentence: `; did you mean `sntrup761`?`, or nothing where none is near.
+/// The name that was meant, to follow a sentence: `; did you mean `sntrup761`?`, or nothing if none
+/// is near.
 pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let near = |name: &&str| {
         let distance = strsim::damerau_levenshtein(&word.to_lowercase(), &name.to_lowercase());
@@ -83,7 +84,8 @@ impl Ui {
         }
     }
 
-    /// Says what went wrong and is no reason to end, on standard error; silent with `--quiet`.
+    /// Warns of what went wrong but does not end the command, on standard error; silent with
+    /// `--quiet`.
     pub fn warn(&self, text: impl AsRef<str>) {
         if !self.quiet {
             let _ = writeln!(anstream::stderr(), "warning: {}", text.as_ref().trim_end());
@@ -100,7 +102,8 @@ impl Ui {
         Ok(())
     }
 
-    /// A step without a known length. Where standard error is no terminal, a long one says a line now and then.
+    /// A step without a known length. If standard error is not a terminal, a long one prints a line
+    /// now and then.
     pub fn spinner(&self, what: &str) -> ProgressBar {
         self.start(ProgressBar::no_length(), "{spinner} {msg} {pos:.dim} ({elapsed})", what)
     }

@@ -1,4 +1,4 @@
-//! What else a search would have tried, where a plan of the user's own stays unproved.
+//! What else a search would have tried, if a plan of the user's own stays unproved.
 
 use ringforge_plan::Plan;
 
@@ -6,7 +6,8 @@ use crate::target::Target;
 use crate::trial::Builder;
 use crate::ui::Failure;
 
-/// What to do about a plan that is not proved with its own schedule; nothing where a search would try no other.
+/// What to do about a plan that is not proved with its own schedule; nothing if a search would try
+/// no other.
 ///
 /// # Errors
 /// A saved schedule is malformed: a fault of ringforge.

@@ -1,7 +1,7 @@
 //! Running a compiled product against the oracle: random pairs, worst cases.
 //!
-//! This is no proof and claims none. It catches what a proof of the machine code cannot: a
-//! wrong idea of how the processor behaves, or of what the contract says.
+//! This is not a proof and claims none. It catches what a proof of the machine code cannot: a wrong
+//! idea of how the processor behaves, or of what the contract says.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -95,8 +95,8 @@ impl Oracle {
         read.map(|a| a.range).collect()
     }
 
-    /// Inputs at which reductions left out would show: extreme coefficients in many sign
-    /// patterns, single monomials, ternary operands.
+    /// Inputs at which omitted reductions would show: extreme coefficients in many sign patterns,
+    /// single monomials, ternary operands.
     pub fn worst_inputs(&self) -> Vec<Vec<Vec<i64>>> {
         let (n, ranges) = (self.contract.ring.degree(), self.ranges());
         let lengths = self.contract.lengths();
@@ -171,7 +171,7 @@ impl Oracle {
         })
     }
 
-    /// A small mixture: every so many of the worst cases, and a few random ones.
+    /// A small mixture: worst cases at regular steps, and a few random ones.
     pub fn some_cases(&self, worst: usize, random: usize) -> Vec<Case> {
         let all = self.worst_inputs();
         let step = all.len().div_ceil(worst.max(1)).max(1);

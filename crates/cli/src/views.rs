@@ -1,4 +1,4 @@
-//! What `explain` prints of an entry point beside ranges and counts: a run, the formulas, the
+//! What `explain` prints about an entry point besides ranges and counts: a run, the formulas, the
 //! program in other languages [TokudaKameyama23 §2.3].
 
 use std::time::Instant;
@@ -16,7 +16,7 @@ use crate::verify::Oracle;
 /// Outputs and terms of each that formulas show.
 pub const SHOWN: (usize, usize) = (4, 6);
 
-/// One run on random inputs, with the oracle's word on it.
+/// Runs on random inputs once, and compares the result with the oracle.
 ///
 /// # Errors
 /// The program is faulty or wrong.

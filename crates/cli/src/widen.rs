@@ -29,8 +29,8 @@ fn widens(computes: Option<Computes>) -> bool {
     )
 }
 
-/// The largest of `start..=limit` that fits, where all below fit: doubling steps up to one that
-/// fails, then halves.
+/// The largest of `start..=limit` that fits, if all below fit: doubles the step until one fails,
+/// then halves it.
 fn largest(start: i64, limit: i64, mut fits: impl FnMut(i64) -> bool) -> i64 {
     let (mut good, mut step) = (start, 1);
     while good < limit && fits((good + step).min(limit)) {
@@ -76,8 +76,8 @@ pub fn by_proof(
     inputs.for_each(|a| a.range = (-widest, widest));
 }
 
-/// Widens the ranges of the inputs of all transforms, base products and accumulations, about zero,
-/// as far as no word overflows and every output keeps its promise.
+/// Widens the input ranges of all transforms, base products and accumulations, about zero, as far
+/// as no word overflows and every output keeps its promise.
 pub fn widen(program: &mut Program) {
     for at in 0..program.procedures.len() {
         if program.word_bits != 16 || !widens(program.procedures[at].computes) {

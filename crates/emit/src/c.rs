@@ -269,7 +269,8 @@ struct Writer<'a> {
     factors: Vec<Vec<u32>>,
     /// The loops around what is written, the outermost first.
     loops: Vec<(LoopVar, u32)>,
-    /// Whether its assembly may be longer than the compiler sees, so that it must stay a function.
+    /// Whether its assembly may be longer than the compiler estimates, so that it must stay a
+    /// function.
     apart: bool,
 }
 

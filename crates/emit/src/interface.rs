@@ -3,8 +3,8 @@
 use ringforge_program::ir::*;
 use std::collections::HashSet;
 
-/// Indices of the entry points that other procedures call. Those have their body in a function of
-/// the file's own, so that a call neither leaves the file nor meets another symbol of the name.
+/// Indices of the entry points that other procedures call. Their body is in a function of the
+/// file's own. So a call neither leaves the file nor meets another symbol of that name.
 pub(crate) fn called_entries(program: &Program) -> HashSet<usize> {
     fn calls(body: &[Stmt], found: &mut HashSet<usize>) {
         for stmt in body {

@@ -1,5 +1,5 @@
-//! What C with intrinsics has in common, whatever the machine: tables, functions, loops, calls, addresses. A target
-//! adds its operations.
+//! What C with intrinsics has in common on all machines: tables, functions, loops, calls,
+//! addresses. A target adds its operations.
 
 use crate::Preamble;
 use crate::interface::{called_entries, comment};
@@ -125,8 +125,8 @@ pub enum Unfit {
     },
 }
 
-/// Refuses a program that does not fit the registers of a target, or has an
-/// operation that `lacking` says to do otherwise.
+/// Refuses a program that does not fit a target's registers, or has an operation for which
+/// `lacking` names a replacement.
 pub(crate) fn check(
     program: &Program,
     target: &Target,
@@ -233,7 +233,8 @@ fn parameters(procedure: &Procedure) -> String {
     text.join(", ")
 }
 
-/// A procedure; an entry point that others call as a function of the file and one that calls it.
+/// A procedure. An entry point that others call becomes a function of the file and one that calls
+/// it.
 fn function(
     out: &mut String,
     program: &Program,

@@ -1,8 +1,8 @@
 //! C with SSE4.1 intrinsics, for x86-64 processors without AVX2: a register of 256 bits is two of
 //! 128.
 //!
-//! Everything that a program says of a register holds for each of its 128-bit parts, so each
-//! operation is written twice, or once where both parts are equal.
+//! What a program says of a register holds for each of its 128-bit parts. So each operation is
+//! written twice, or once if both parts are equal.
 
 use crate::Preamble;
 use crate::x86::{Set, Width, x86};

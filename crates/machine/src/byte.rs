@@ -1,13 +1,13 @@
-//! Bytes of machine state: the reason why moves and shuffles make no node.
+//! Bytes of machine state. They are why moves and shuffles make no node.
 
 use crate::graph::NodeId;
 
 /// One byte of a register or of memory.
 ///
-/// *Undefined* means "any value, not known": what uninitialised memory, clobbered registers and
-/// undefined flags hold. It may be copied and computed with; every result bit that could depend
-/// on it is undefined in turn. It is a violation where it would matter: in an output, an address,
-/// a branch, a count, a length.
+/// *Undefined* means "any value, not known". Uninitialised memory, clobbered registers and
+/// undefined flags hold it. It may be copied and computed with; every result bit that could depend
+/// on it is undefined in turn. It is a violation where it would matter: in an output, an address, a
+/// branch, a count, a length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Byte {
     /// Any value.

@@ -67,10 +67,11 @@ pub enum Extent {
     Argument(usize),
 }
 
-/// A function that is not executed: it reads and writes the buffers named here and nothing else. What it
-/// writes and returns is not known afterwards, but for what is said here: inputs of operand 65535.
+/// A function that is not executed: it reads and writes the buffers named here and nothing else.
+/// What it writes and returns is not known afterwards, except for what is stated here: it becomes
+/// inputs of operand 65535.
 ///
-/// Another object defines it; or this one, and the declaration stands in for its code where it is called.
+/// Another object defines it; or this object does, and the declaration replaces its code in calls.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ExternalFunction {
     /// Its symbol.
@@ -82,7 +83,8 @@ pub struct ExternalFunction {
     pub writes: Vec<(usize, Extent)>,
     /// What it returns, if that is known.
     pub returns: Option<u64>,
-    /// Bytes that it writes and that are known: the position of the write, an offset in it, and they.
+    /// Bytes that it writes and that are known: the position of the write, an offset in it, and the
+    /// bytes.
     pub known: Vec<(usize, usize, Vec<u8>)>,
     /// Whether the object's own code is left out, and this declaration stands in for it.
     pub stands_in: bool,

@@ -1,4 +1,4 @@
-//! Why an object cannot be read or a call cannot be lifted, in words for people.
+//! Why an object cannot be read or a call cannot be lifted, in messages for people.
 
 use crate::graph::NodeId;
 use std::fmt;
@@ -23,8 +23,8 @@ impl Place {
         &text[..end]
     }
 
-    /// Whether it is a branch on the overflow flag, as compilers check sums with (`-ftrapv`, UBSan): for inputs in range it
-    /// may be one that is never taken.
+    /// Whether it is a branch on the overflow flag, with which compilers check sums (`-ftrapv`,
+    /// UBSan). For inputs in range it may never be taken.
     pub fn checks_overflow(&self) -> bool {
         let name = self.mnemonic().trim_end_matches(".n").trim_end_matches(".w");
         matches!(name, "jo" | "jno" | "b.vs" | "b.vc" | "bvs" | "bvc")

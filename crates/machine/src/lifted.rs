@@ -157,17 +157,17 @@ pub struct Left {
 /// belong to no one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Residue {
-    /// On the stack, from the lowest address on. What was stored before anything unknown was read, and places that were
-    /// not written, are left out: they are the caller's.
+    /// On the stack, from the lowest address on. Two kinds of bytes are the caller's and left out:
+    /// those stored before anything unknown was read, and places that were not written.
     pub stack: Vec<Left>,
-    /// In registers, but for the result's and the flags; [`None`] if that is not modelled.
+    /// In registers, except the result's and the flags; [`None`] if that is not modelled.
     pub registers: Option<Vec<Left>>,
 }
 
 /// One case of the caller's freedom: see [`Lifted::cases`].
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What holds in this case, for people (empty if there is but one).
+    /// What holds in this case, as text (empty if there is only one).
     pub condition: String,
     /// Every region of the call, in its order, at return.
     pub regions: Vec<FinalRegion>,
@@ -188,7 +188,7 @@ pub struct Lifted {
 }
 
 impl Lifted {
-    /// Whether all cases left the very same bytes, so that proving the first proves all.
+    /// Whether all cases left exactly the same bytes, so that proving the first proves all.
     pub fn cases_agree(&self) -> bool {
         self.cases
             .windows(2)

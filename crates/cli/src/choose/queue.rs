@@ -1,4 +1,5 @@
-//! The candidates of a ring: each is made, timed beside the others or modelled, and proved, the fastest first.
+//! The candidates of a ring. Each is made, timed with the others or modelled, and proved, the
+//! fastest first.
 
 mod layouts;
 
@@ -33,7 +34,7 @@ const LAST: u32 = 4;
 /// Degrees up to which patience is what the user asked for: for f with few coefficients, and for
 /// dense f. Above, patience grows with the degree.
 const LONG: [usize; 2] = [1024, 512];
-/// The outcome of candidates that were not proved, as others had taken all patience.
+/// The outcome of candidates that were not proved because others had taken all patience.
 const NO_PATIENCE: &str = "no patience left";
 /// The outcome of candidates that have no program for the target.
 pub(super) const NO_PROGRAM: &str = "no program";
@@ -69,7 +70,8 @@ pub(super) struct Search<'a> {
     chooser: &'a Chooser<'a>,
     builder: &'a Builder<'a>,
     target: &'static Target,
-    /// The candidates, the cheapest by model first, and behind them those that settle something else.
+    /// The candidates, the cheapest by model first, and behind them those with other settled
+    /// choices.
     all: Vec<Candidate>,
     /// Whether the first is a transform that makes a package alone.
     whole: bool,
@@ -86,7 +88,7 @@ pub(super) struct Search<'a> {
     easier: Vec<usize>,
     /// The time of all proofs that failed, except those of schoolbook.
     spent: Duration,
-    /// Of what kinds candidates stayed unproved.
+    /// The kinds of candidates that stayed unproved.
     unproved: Vec<Kind>,
 }
 
@@ -231,7 +233,7 @@ impl<'a> Search<'a> {
         self.all[trial].is_definition()
     }
 
-    /// Leaves out of the queue what there is no patience for.
+    /// Removes from the queue what there is no patience for.
     fn give_up(&mut self) {
         for other in std::mem::take(&mut self.queue) {
             if !self.is_hopeless(other.trial) {
@@ -248,7 +250,8 @@ impl<'a> Search<'a> {
         self.all.iter().position(Candidate::is_definition)
     }
 
-    /// Makes the next `count` candidates that have a program, and times them; whether there was one.
+    /// Makes the next `count` candidates that have a program, and times them. Returns whether there
+    /// was one.
     fn more(&mut self, count: usize, timed: bool) -> Result<bool, Failure> {
         let first = self.next == 0;
         let bar = self.chooser.ui.bar(self.target.name, count as u64);
@@ -292,8 +295,8 @@ impl<'a> Search<'a> {
         self.make(i, usual, "usual")
     }
 
-    /// Makes and compiles a candidate with each of some schedules; nothing, and a word in its trial, where
-    /// none of them has a program.
+    /// Makes and compiles a candidate with each of some schedules. If none has a program, it
+    /// returns nothing and says so in the trial.
     fn make(
         &mut self,
         i: usize,
@@ -324,8 +327,8 @@ impl<'a> Search<'a> {
         Ok(made)
     }
 
-    /// Times what was made side by side with the fastest that waits, and puts all in their order. One that
-    /// crashes is left out.
+    /// Times what was made side by side with the fastest in the queue, and puts all in order. One
+    /// that crashes is left out.
     fn measure(&mut self, made: Vec<Queued>, timed_here: bool) -> Result<(), Failure> {
         if self.basis == Basis::Modelled {
             return self.reckon(made);
@@ -367,7 +370,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Counts what was made and puts all in their order. One whose call fails is left out.
+    /// Counts what was made and puts all in order. One whose call fails is left out.
     fn reckon(&mut self, made: Vec<Queued>) -> Result<(), Failure> {
         for mut one in made {
             let bar = self.chooser.ui.spinner(&format!("counting {}", self.trials[one.trial].plan));
@@ -411,7 +414,7 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Whether one is proved within a time, and so taken; its trial says so, or why not.
+    /// Whether one is proved within a time, and so taken. Its trial says so, or why not.
     fn prove(&mut self, one: &Queued, limit: Duration) -> Result<bool, Failure> {
         if self.chooser.args.no_prove {
             let trial = &mut self.trials[one.trial];

@@ -135,7 +135,7 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     Ok(if index.verdict == "proved" { 0 } else { 1 })
 }
 
-/// Writes everything but what is known only when it has run; returns the sources to compile.
+/// Writes everything that is known before the tests run; returns the sources to compile.
 fn write_sources(
     out: &OutputDir,
     args: &Package,
@@ -278,8 +278,8 @@ fn command_line(args: &Package, selection: &Selection) -> String {
     words.join(" ")
 }
 
-/// Makes contracts of constant time anew, for each build in a folder of its own, those of `common.toml` apart, which are
-/// written by hand, for x86-64.
+/// Makes the contracts of constant time again, for each build in a folder of its own. Only
+/// `common.toml` is written by hand, for x86-64; other builds get it adapted.
 fn contracts(ui: &Ui, place: &Path) -> Result<u8, Failure> {
     let common = place.join("common.toml");
     let by_hand = match std::fs::read_to_string(&common) {
@@ -302,7 +302,8 @@ fn contracts(ui: &Ui, place: &Path) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Makes lib/generated anew, with a contract for each function: each file appears whole or stays as it was.
+/// Makes lib/generated again, with a contract for each function: each file appears whole or stays
+/// as it was.
 fn multipliers(ui: &Ui, place: &Path) -> Result<u8, Failure> {
     let bar = ui.spinner("forging multipliers");
     let lines = Line::all(file("generated/multipliers.txt"));

@@ -1,12 +1,13 @@
-//! Conditional compilation decided in advance: of a C source, what cannot be compiled with known macros is left out,
-//! and conditions that are decided are gone.
+//! Decides conditional compilation in advance. What cannot be compiled with known macros is left
+//! out of a C source, and decided conditions are removed.
 
 use std::collections::HashMap;
 
 /// Macros that are known: the text of the definition, or that there is none.
 pub type Known = HashMap<String, Option<String>>;
 
-/// A condition as far as it is decided; what is open is a text and how tightly it binds (2 and, 1 or).
+/// A condition as far as it is decided. What is open is a text and how tightly it binds (2 and, 1
+/// or).
 #[derive(Clone, Debug, PartialEq)]
 enum Value {
     Known(i64),
@@ -156,14 +157,15 @@ fn text(value: Value) -> String {
     }
 }
 
-/// The value of a macro's text, any number; nothing where it is more than comparisons and logic.
+/// The value of a macro's text, any number; nothing if it is more than comparisons and logic.
 fn evaluate(text: &str, known: &Known, depth: u8) -> Option<Value> {
     let mut parser = Parser { tokens: tokens(text), at: 0, known, depth, lost: false };
     let value = parser.or();
     (!parser.lost && parser.at == parser.tokens.len()).then_some(value)
 }
 
-/// A condition's, which is 0 or 1 where it is known; as it is written where it is not understood.
+/// The value of a condition, 0 or 1, if it is known. A condition that is not understood stays as it
+/// is written.
 fn condition(text: &str, known: &Known) -> Value {
     let written = || Open(text.split("/*").next().unwrap_or(text).trim().to_owned(), 0);
     evaluate(text, known, 0).map_or_else(written, truth)
@@ -267,7 +269,8 @@ pub fn decide(source: &str, known: &Known) -> String {
     out.join("\n") + "\n"
 }
 
-/// The text without the definitions of macros whose names start with `start`, nor the comments right above them.
+/// The text without the definitions of macros whose names start with `start`, and without the
+/// comments right above them.
 pub fn without_macros(source: &str, start: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     let mut lines = source.lines();

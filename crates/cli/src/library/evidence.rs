@@ -1,5 +1,5 @@
-//! What a package shows for itself: it compiles, its multipliers are proved, its answers are the published ones; and
-//! how large it is.
+//! The evidence for a package: it compiles, its multipliers are proved, it passes known-answer
+//! tests; and how large it is.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ pub fn compile(
 /// Bytes of machine code in objects.
 ///
 /// # Errors
-/// They are no objects.
+/// They are not objects.
 pub fn code_bytes(compiled: &[Compiled]) -> Result<u64, Failure> {
     let mut sum = 0;
     for one in compiled {
@@ -132,8 +132,8 @@ fn renamed(text: &str, symbol: &str, name: &str) -> String {
     body.replace(&format!("symbol = \"{symbol}\""), &format!("symbol = \"{name}\""))
 }
 
-/// Proves every multiplier in the objects that were compiled from the package; with `tried` false only says that
-/// nobody tried.
+/// Proves every multiplier in the objects that were compiled from the package. If `tried` is false,
+/// it only says that nobody tried.
 ///
 /// # Errors
 /// An object lacks a function: a fault of ringforge.
@@ -171,7 +171,7 @@ pub fn prove(
     Ok(all)
 }
 
-/// Runs the package's tests with the objects that were compiled from it: published answers, stack use.
+/// Runs the package's tests with the objects compiled from it: known-answer tests, and stack use.
 ///
 /// # Errors
 /// An answer is wrong, or a test does not link or run.

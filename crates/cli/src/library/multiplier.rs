@@ -1,5 +1,5 @@
-//! The library's multipliers: forged for its rings, wrapped so that external names get its prefix, static names
-//! their own, and all of them fit into one source.
+//! The library's multipliers. They are forged for its rings and wrapped: external names get its
+//! prefix, static names get their own, so all of them fit into one source.
 
 use std::collections::BTreeSet;
 
@@ -67,8 +67,8 @@ impl<'a> Line<'a> {
         all
     }
 
-    /// The macro that says whether the library needs it: only Streamlined NTRU Prime multiplies big by big, for
-    /// batches of keys.
+    /// The macro that says whether the library needs it. Only Streamlined NTRU Prime multiplies big
+    /// by big, for batches of keys.
     pub fn condition(&self) -> String {
         match self.name.strip_suffix("_big") {
             Some(ring) => format!("RINGFORGE_ENABLE_{}", ring.to_uppercase()),

@@ -92,8 +92,8 @@ pub fn text(sources: &Sources, version: &str, command: &str) -> String {
     )
 }
 
-/// Writes OpenSSH's stand-in and the library's tests, as they lie in lib/, to `place`; returns the options of a compiler
-/// that finds it.
+/// Writes OpenSSH's stand-in and the library's tests, as they are in lib/, to `place`. Returns the
+/// compiler options that find it.
 ///
 /// # Errors
 /// The files cannot be written.

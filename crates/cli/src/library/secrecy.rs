@@ -1,5 +1,5 @@
-//! Contracts of constant time for whole operations of KEMs, with what the header and the sources say of them: files of
-//! lib/contracts, and of packages.
+//! Contracts of constant time for whole operations of KEMs, with what the header and the sources
+//! say about them. They are files of lib/contracts, and of packages.
 
 use ringforge_targets::{AARCH64, ARMV7E_M, Architecture, X86_64};
 
@@ -19,13 +19,13 @@ pub struct Build {
     architecture: &'static Architecture,
     /// The folder of its contracts.
     pub folder: &'static str,
-    /// What is said of it beside the KEM's name.
+    /// What is said about it after the KEM's name.
     of: &'static str,
     /// Its KEMs, or all.
     only: &'static [&'static str],
     /// Bytes of stack that an operation wipes.
     dead: fn(&str) -> usize,
-    /// Bytes of stack beside those: the external function, its frames and what alignment takes.
+    /// Bytes of stack besides those: the external function, its frames and what alignment takes.
     beside: usize,
     /// What its objects read of the processor.
     processor: &'static str,
@@ -42,7 +42,7 @@ pub const ON_X86_64: Build = Build {
     processor: PROCESSOR,
 };
 
-/// All builds that have contracts. On Arm's processors nothing is asked of the processor when code runs.
+/// All builds that have contracts. On Arm, objects read nothing about the processor when they run.
 pub const BUILDS: [Build; 3] = [
     ON_X86_64,
     Build { architecture: &AARCH64, folder: "aarch64", processor: "", ..ON_X86_64 },
@@ -79,7 +79,8 @@ impl Build {
         vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
     }
 
-    /// A contract for x86-64, which is written by hand, as it is for this build, if it has all KEMs.
+    /// A contract that is written by hand for x86-64, as it is for this build, if the build has all
+    /// KEMs.
     pub fn by_hand(&self, text: &str) -> Option<String> {
         if self.folder.is_empty() || !self.only.is_empty() {
             return None;
@@ -93,15 +94,16 @@ impl Build {
     }
 }
 
-/// What the compiler's library may know of the processor. Bit 20 is AVX-512VL, which hashing asks for.
+/// What the compiler's library may know about the processor. Bit 20 is AVX-512VL, which hashing
+/// asks for.
 const PROCESSOR: &str = "\n[[data]] # what the compiler's library knows of the processor: nothing, all but AVX-512VL, or all\n\
     symbol = \"__cpu_model\"\nwords = [[0, 0, 0, 0], [0, 0, 0, 0xffefffff], [0, 0, 0, 0xffffffff]]\n";
 
-/// The contract of sntrup761 where it takes the place of OpenSSH's: under OpenSSH's names, its generator and its hash
-/// being functions of other objects.
+/// The contract of sntrup761 in the place of OpenSSH's. It has OpenSSH's names, and its generator
+/// and hash are functions of other objects.
 ///
-/// Key generation is left out: it draws until there is a key, so that its calls have no common bound on branches. The
-/// same text with coins in the generator's place is proved in the library's contract.
+/// Key generation is left out: it draws until there is a key, so its calls have no common bound on
+/// branches. The library's contract proves the same text with coins in the generator's place.
 pub fn of_openssh(kem: &str) -> String {
     let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
     let ct = size(kem, "CIPHERTEXTBYTES");

@@ -1,4 +1,5 @@
-//! The sources of a package: of the library what some KEMs need, under a prefix of the user's, as files and as one.
+//! The sources of a package: the part of the library that some KEMs need, under a prefix of the
+//! user's, as files and as one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,8 @@ pub struct Selection {
     pub prefix: String,
     /// The value of the configuration's TARGET: 0 chooses at run time, 1 is portable C, 2 needs AVX2.
     pub target: u8,
-    /// Only key generation, encapsulation and decapsulation, with hooks of the place where the source goes.
+    /// Only key generation, encapsulation and decapsulation, with the hooks of the project that
+    /// takes the source.
     pub bare: bool,
 }
 
@@ -43,7 +45,7 @@ fn included(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("#include \"")?.strip_suffix('"')
 }
 
-/// Whether anything is left that is compiled, or that others may include for its macros.
+/// Whether anything is left that is compiled, or that other files may include for its macros.
 fn says_something(name: &str, text: &str) -> bool {
     let mut comment = false;
     for line in text.lines().map(str::trim) {
@@ -196,7 +198,8 @@ fn header(known: &Known) -> String {
     text
 }
 
-/// What the `.c` files include, and they; includes of what is no more are gone, paths are flat.
+/// The `.c` files and what they include. Includes of files that are gone are removed, and paths are
+/// flat.
 fn reachable(texts: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut wanted: Vec<&str> =
         texts.keys().map(String::as_str).filter(|n| n.ends_with(".c")).collect();
@@ -221,7 +224,7 @@ fn reachable(texts: BTreeMap<String, String>) -> BTreeMap<String, String> {
 }
 
 impl Sources {
-    /// All of `src/` as one source beside the two headers.
+    /// All of `src/` as one source, next to the two headers.
     pub fn amalgamated(&self, head: &str) -> String {
         let license = ringforge_emit::LICENSE;
         let mut out = format!("/*\n * SPDX-License-Identifier: {license}\n *\n * {head}\n */\n");

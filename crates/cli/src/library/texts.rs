@@ -1,4 +1,4 @@
-//! The texts of a package that are no source: Makefile and README.
+//! The texts of a package that are not source: Makefile and README.
 
 use crate::library::command::Index;
 use crate::library::evidence::WARNINGS;
@@ -67,7 +67,7 @@ clean:
     )
 }
 
-/// Its page for people.
+/// Its README.
 pub fn readme(selection: &Selection, index: &Index) -> String {
     let (prefix, macros) = (&selection.prefix, selection.prefix.to_uppercase());
     let kems = selection.kems.join(", ");

@@ -58,7 +58,7 @@ pub struct Line {
     pub of_peer: Option<f64>,
 }
 
-/// A product of others, measured beside them.
+/// A product of another project, measured with them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PeerLine {
     pub name: String,
@@ -204,7 +204,7 @@ pub fn picture(plans: &Plans) -> Result<String, draw::Undrawn> {
     draw::scatter(&points, &series, ["operations on registers", "core cycles, median"], &caption)
 }
 
-/// Simulated against measured cycles, of the plans that have both; nothing where there are none.
+/// Simulated against measured cycles, of the plans that have both; nothing if there are none.
 ///
 /// # Errors
 /// See [`draw::scatter`].

@@ -1,4 +1,5 @@
-//! Coverage of a proof over the disassembly: a bar of what carries how much, and the code line by line.
+//! Coverage of a proof over the disassembly: a bar of the share of each rule, and the code line by
+//! line.
 
 use std::fmt::Write;
 
@@ -63,7 +64,8 @@ fn class(by: By) -> &'static str {
     }
 }
 
-/// Line by line; written by hand, since tens of thousands of elements are many bytes.
+/// The code line by line. It is written without templates, since tens of thousands of elements are
+/// many bytes.
 fn listing(code: &[Instruction]) -> String {
     let mut out = String::new();
     for line in code {

@@ -1,4 +1,4 @@
-//! Progress where there is no terminal: in the logs of CI, of services and of `nohup`.
+//! Progress without a terminal: in the logs of CI, of services and of `nohup`.
 
 use std::io::{self, Write};
 use std::sync::Mutex;

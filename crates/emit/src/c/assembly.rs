@@ -45,11 +45,11 @@ const LEAST: usize = 24;
 /// Orders and choices that are tried, each close to the best one before.
 const ROUNDS: usize = 1000;
 
-/// Up to how many steps turns of a loop are written one after the other, and how many of them.
+/// The most steps that repeated turns of a loop may have, and the numbers of turns that are tried.
 const LONG: usize = 260;
 const COPIES: [u32; 3] = [1, 2, 4];
 
-/// Turns of a loop within another up to which it is no loop.
+/// A loop within another is unrolled if it has at most this many turns.
 const SHORT: u32 = 4;
 
 /// A place in an array.
@@ -87,7 +87,7 @@ enum Step {
     Dot(usize, usize, bool),
     /// Two sums of 32 bits, reduced by Montgomery, as a pair.
     Narrow(usize, usize),
-    /// Less q times what a rounded shift by so many places makes of it.
+    /// The value minus q times its rounded shift by so many places.
     Rounded(usize, u8),
 }
 
@@ -164,7 +164,8 @@ impl Assembly {
         }
     }
 
-    /// The pointers that move from turn to turn, the constants' own among them, and by how many bytes.
+    /// The pointers that move from turn to turn, including the constants' own, and by how many
+    /// bytes.
     fn moves(&self, tabled: &HashMap<Constant, i64>) -> Vec<(&'static str, i64)> {
         if self.turns.count == 1 {
             return Vec::new();
@@ -258,8 +259,8 @@ impl Assembly {
 }
 
 impl Writer<'_> {
-    /// The beginning of a statement in assembly, and its lines, with those of the preprocessor between them; operands
-    /// are to follow.
+    /// The beginning of a statement in assembly, and its lines, with preprocessor lines between
+    /// them. The operands follow.
     pub fn long_assembly(&mut self, lines: &[String]) {
         // A text that is longer than the compiler sees must stay a function; C99 compilers need not take such
         // long ones, and these do.

@@ -57,8 +57,8 @@ impl Memory<'_> {
             || self.at.base <= last(other) && other.at.base <= last(self)
     }
 
-    /// Whether lane by lane the two accesses may touch a word in another order than one after
-    /// the other.
+    /// Whether the two accesses, lane by lane, may touch a word in another order than one after the
+    /// other.
     fn conflicts(&self, other: &Memory, lanes: i64) -> bool {
         if !(self.store || other.store) {
             return false;
@@ -96,8 +96,8 @@ pub fn index(at: &Index, lane: Option<i64>) -> String {
     if terms.is_empty() { "0".into() } else { terms.join(" + ").replace("+ -", "- ") }
 }
 
-/// Pointers to where the loops around a block have come to in a buffer. With them an access is a
-/// constant away from a common base, which is how gcc sees that strided stores interleave.
+/// Pointers to where the loops around a block are in a buffer. Through them an access is a constant
+/// away from a common base, so gcc sees that strided stores interleave.
 #[derive(Default)]
 pub struct Bases {
     known: Vec<Base>,
@@ -384,9 +384,9 @@ impl Writer<'_> {
         self.procedure.exported && matches!(role, Role::Output | Role::InOut)
     }
 
-    /// Whether a block's results are to wait in local arrays until all lanes are done. Where it
-    /// reads arrays that may be those it writes, compilers would check at run time whether they
-    /// are, or not vectorise at all.
+    /// Whether a block's results must wait in local arrays until all lanes are done. Without them,
+    /// compilers would check at run time whether arrays that it reads are those that it writes, or
+    /// not vectorise at all.
     fn staged(&self, block: &Block, lanes: usize) -> bool {
         let all: Vec<Memory> = block.ops.iter().filter_map(memory).collect();
         let passed = |m: &&Memory| {

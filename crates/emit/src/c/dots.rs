@@ -1,8 +1,8 @@
-//! A block of dot products as a loop over elements of 32 bits, where the machine adds the products of both halves
-//! of two words.
+//! A block of dot products as a loop over elements of 32 bits. The machine adds the products of
+//! both halves of two words.
 //!
-//! Two elements go side by side: they are four words, which share most of what they load. A pair at an odd place
-//! is brought together from its neighbours where these are loaded anyway.
+//! Two elements are computed together: they are four words, which share most of what they load. A
+//! pair at an odd place is put together from its neighbours if these are loaded anyway.
 
 use super::Writer;
 use super::block::{Bases, memory};
@@ -12,13 +12,13 @@ use super::toeplitz::Toeplitz;
 use ringforge_program::ir::*;
 use std::collections::{HashMap, HashSet};
 
-/// What dot products need of a file beside [`super::packed::PAIRS`].
+/// What dot products need in a file besides [`super::packed::PAIRS`].
 pub const DOTS: &str = "
 /* The low half of one pair and the high half of another. */
 HALVES(halves, \"pkhbt %0, %1, %2\")
 ";
 
-/// What Montgomery's reductions of elements need beside [`super::packed::PAIRS`].
+/// What Montgomery's reductions of elements need besides [`super::packed::PAIRS`].
 pub const NARROW: &str = "
 /* High halves of x - t * q where t = x / q and nothing is left of the low ones; minus is -q. */
 static inline uint32_t narrow2(uint32_t even, uint32_t odd, uint32_t inverse, uint32_t minus)
@@ -196,7 +196,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Whether a block reads an array that it writes, or words that are no pairs.
+    /// Whether a block reads an array that it writes, or words that are not pairs.
     fn rereads(&self, block: &Block) -> bool {
         let all: Vec<_> = block.ops.iter().map(|op| (op, memory(op))).collect();
         let touched = |store: bool| {

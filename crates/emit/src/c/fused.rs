@@ -1,5 +1,5 @@
-//! Sequences of operations on words that are few instructions where both halves of a word are multiplied apart, each
-//! the same word for word.
+//! Sequences of operations on words that take few instructions if both halves of a word are
+//! multiplied separately. The result is the same word for word.
 
 use super::block::uses;
 use ringforge_program::ir::*;
@@ -54,13 +54,13 @@ pub struct All {
     pub steps: HashSet<Value>,
 }
 
-/// Whether two words of so many bits are equal.
+/// Whether two words of `bits` bits are equal.
 fn equal(x: i32, y: i32, bits: u8) -> bool {
     (x ^ y) << (32 - bits) == 0
 }
 
 impl All {
-    /// Those of a block over so many lanes.
+    /// The sequences of a block over `lanes` lanes.
     pub fn of(block: &Block, buffers: &[Buffer], lanes: usize, bits: u8) -> All {
         let ops = &block.ops;
         let uses = uses(block);
@@ -206,13 +206,15 @@ impl Constants<'_> {
         })
     }
 
-    /// What the words that are read first in each turn are apart, or a divisor of that; 0 for one turn.
+    /// The distance between the words that are read first in each turn, or a divisor of it; 0 for
+    /// one turn.
     fn step(&self) -> i64 {
         self.at.terms.iter().fold(0, |step, term| zq::gcd(step, term.1.unsigned_abs())) as i64
     }
 
-    /// Whether `holds` of every two words that are read in the same turn of the loops. Their bounds are not looked at,
-    /// only their strides: a word that no turn reads may be asked for, never the other way round.
+    /// Whether `holds` is true of every two words that are read in the same turn of the loops. Only
+    /// the loops' strides count, not their bounds. So it may be asked about a word that no turn
+    /// reads, but never misses one.
     fn beside(&self, other: &Constants, holds: impl Fn(i32, i32) -> bool) -> bool {
         if self.at.terms != other.at.terms || self.count != other.count {
             return false;

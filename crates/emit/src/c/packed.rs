@@ -7,7 +7,8 @@ use super::block::{Bases, memory, uniform};
 use super::fused::{All, Fused, Kind};
 use ringforge_program::ir::*;
 
-/// What pairs need of a file: the products of both lanes, each two products and one that brings them together.
+/// What pairs need in a file: the products of both lanes, as two products and an instruction that
+/// joins them.
 pub const PAIRS: &str = "
 /* Two lanes of 16 bits, read and written as one word whatever they were stored as. */
 typedef uint32_t lanes2 __attribute__((may_alias, aligned(2)));
@@ -68,7 +69,7 @@ __attribute__((unused)) static inline uint32_t montgomery2(uint32_t a, uint32_t 
 }
 ";
 
-/// What Plantard's products need of a file beside [`PAIRS`].
+/// What Plantard's products need in a file besides [`PAIRS`].
 pub const PLANTARD: &str = "
 HALVES(bottom_word, \"smulwb %0, %1, %2\")
 HALVES(top_word, \"smulwt %0, %1, %2\")
@@ -128,7 +129,8 @@ pub fn multiple(op: &Op, ops: &[Op]) -> Option<(Value, i32)> {
     splat(b).map(|word| (a, word)).or_else(|| splat(a).map(|word| (b, word)))
 }
 
-/// Instructions for two lanes of a block: as a pair, and one lane after the other; none where an operation knows no pairs.
+/// Instructions for two lanes of a block: as a pair, and one lane after the other. None if an
+/// operation does not work on pairs.
 fn costs(block: &Block, uniform: &[bool], fused: &All) -> Option<(u32, u32)> {
     let (mut pair, mut lanes) = (0, 0);
     let product = |v: &Value| matches!(block.ops[v.0 as usize], Op::MulLo(..));
@@ -183,7 +185,8 @@ pub fn both(word: i32) -> String {
 }
 
 impl Writer<'_> {
-    /// Renders a block as a loop over pairs of lanes where that is possible and shorter, and says whether it did.
+    /// Renders a block as a loop over pairs of lanes if that is possible and shorter, and says
+    /// whether it did.
     pub fn pairs(&mut self, block: &Block, lanes: usize) -> bool {
         let uniform = uniform(block);
         let known = |op: &Op, uniform: bool| match op {

@@ -16,7 +16,7 @@ use super::block::index;
 use super::fused::{All, Fused, Kind};
 use ringforge_program::ir::*;
 
-/// Pairs of rows in a tile: with these all registers but the stack pointer are taken.
+/// Pairs of rows in a tile. With these, all registers but the stack pointer are in use.
 const TILE: usize = 3;
 
 /// Where the next results go.
@@ -37,7 +37,8 @@ const WAITING: [&str; TILE] = ["r5", "r6", "r7"];
 /// Sums of even rows and of odd ones.
 const SUMS: [[&str; 2]; TILE] = [["r8", "r9"], ["r10", "r11"], ["r12", "lr"]];
 
-/// Up to how many pairs of columns in all tiles together these are one after another: some 9,000 bytes.
+/// The most pairs of columns in all tiles together for which tiles are written one after another:
+/// some 9,000 bytes.
 const STRAIGHT: usize = 256;
 
 /// Where the quotients of Montgomery's reductions are made, and 1/q with -q above it.
@@ -91,7 +92,7 @@ fn factors(ops: &[Op], sum: Value) -> Option<Vec<[Place; 2]>> {
 }
 
 impl Toeplitz {
-    /// Sees the product in a block over so many lanes.
+    /// Recognises the product in a block over `lanes` lanes.
     pub fn of(block: &Block, fused: &All, lanes: usize) -> Option<Toeplitz> {
         let ops = &block.ops;
         let of = |v: Value| &ops[v.0 as usize];

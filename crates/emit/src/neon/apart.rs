@@ -1,11 +1,12 @@
-//! Whether a block can be computed for all low halves first and then for all high ones, so that half as many
-//! registers are in use at a time.
+//! Whether a block can be computed for all low halves first and then for all high ones. Then only
+//! half as many registers are in use at a time.
 
 use super::reuse::{Register, Reuse};
 use crate::source::Place;
 use ringforge_program::ir::*;
 
-/// No operation takes words across, and no memory that one half writes is read or written by the other.
+/// No operation moves words between halves, and neither half reads or writes memory that the other
+/// writes.
 pub(super) fn falls_apart(place: &Place, block: &Block, live: &[bool], loads: &Reuse) -> bool {
     let full = (128 / usize::from(place.bits)) as i64;
     let buffers = &place.procedure.buffers;

@@ -1,4 +1,5 @@
-//! Sums of products of words of 32 bits by one word each, narrowed by Montgomery's method: whole, by lane.
+//! Sums of products of 32-bit words by one word each, narrowed by Montgomery's method: computed
+//! whole, by lane.
 
 use super::select::Form;
 use ringforge_program::ir::*;
@@ -35,8 +36,9 @@ pub(super) fn whole_sums(ops: &[Op], uses: &[u32], forms: &mut [Form]) {
     }
 }
 
-/// What `v` is the narrowed sum of, with 1/q and q: `x - (x/q mod 2^32)·q`, used nowhere else. That these are inverse is
-/// why no low word lends to a high one.
+/// The sum that `v` narrows, with 1/q and q. `v` is `x - (x/q mod 2^32)·q`, and its parts are used
+/// nowhere else. The constants are inverses, so the low words are equal and none borrows from a
+/// high one.
 fn narrowed(ops: &[Op], uses: &[u32], v: Value) -> Option<(Value, Value, Value)> {
     let op = |v: Value| &ops[v.0 as usize];
     let used = |v: Value| uses[v.0 as usize];
@@ -74,8 +76,8 @@ fn chain(ops: &[Op], uses: &[u32], of: Value) -> Option<Vec<(Value, Value, Value
     Some(all)
 }
 
-/// Whether the even words of `odd` are the odd ones of `even`: those one place further in memory, where nothing was
-/// stored in between, or moved there.
+/// Whether the even words of `odd` are the odd ones of `even`. They are if they lie one place
+/// further in memory and nothing was stored in between, or if they were moved there.
 fn further(ops: &[Op], even: Value, odd: Value) -> bool {
     let [e, o] = [even, odd].map(|v| &ops[v.0 as usize]);
     match (e, o) {

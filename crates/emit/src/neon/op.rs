@@ -110,7 +110,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The name of a register of constants; what is computed for one half after the other loads it again if it is late.
+    /// The name of a register of constants. If the halves are computed one after the other, the
+    /// second half loads a late constant again.
     fn constants_of(&self, k: usize, half: usize) -> String {
         let again = self.apart && self.constants.late && half == 1;
         if again { format!("k{k}h") } else { format!("k{k}") }
@@ -200,7 +201,7 @@ impl Writer<'_> {
         vec![format!("const {kind} {};", all.join(", "))]
     }
 
-    /// Products in two registers a half, and where they are wanted the sums of neighbours.
+    /// Products in two registers a half, and sums of neighbours if they are wanted.
     fn products(
         &self,
         i: usize,
@@ -262,7 +263,7 @@ impl Writer<'_> {
         halves.iter().map(line).collect()
     }
 
-    /// The high words of whole sums less multiples of the modulus whose low words are the same.
+    /// The high words of whole sums minus multiples of the modulus. Their low words are equal.
     fn narrowed(
         &self,
         i: usize,
@@ -291,7 +292,7 @@ impl Writer<'_> {
         halves.iter().flat_map(line).collect()
     }
 
-    /// A product of words as an intrinsic, a factor by lane where it stands among others.
+    /// A product of words as an intrinsic. A factor that shares a register is taken by lane.
     fn times(&self, name: &str, before: &str, [a, b]: [Value; 2], half: usize) -> String {
         let bits = self.place.bits;
         let place = |v: Value| self.constants.places.get(&v);
@@ -400,7 +401,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Whether a value is known to be no least word anywhere, so that a product with it cannot saturate.
+    /// Whether no word of a value can be the least word, so that a product with it cannot saturate.
     fn moderate(&self, v: Value) -> bool {
         let least = i32::MIN >> (32 - self.place.bits);
         let table = |id: &BufferId| match &self.place.procedure.buffers[id.0 as usize].role {

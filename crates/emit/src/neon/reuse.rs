@@ -144,7 +144,8 @@ impl Reuse {
         self.registers.len() - 1
     }
 
-    /// Halves of one group: what lies between two registers that are stored or loaded is cut out of them.
+    /// Halves of one group: what lies between two registers that are stored or loaded is cut out of
+    /// these.
     fn cut(
         &mut self,
         (buffer, terms): (BufferId, Vec<(LoopVar, i64)>),
@@ -183,7 +184,8 @@ impl Reuse {
         }
     }
 
-    /// Four neighbouring pairs, or single ones of 32 bits, are loaded together: so many `words` each.
+    /// Loads four neighbouring pairs, or four single words of 32 bits, together. Each of the four
+    /// has `words` words.
     fn spread(
         &mut self,
         buffer: BufferId,

@@ -161,8 +161,8 @@ pub(super) fn select(block: &Block, bits: u8) -> Selection {
     Selection { forms, live, whole }
 }
 
-/// `y` of a sum `y + 2^(down - 1)` that is a word whatever x is: `y = x - sar(x, by)`, which is no more than
-/// 2^(bits - 1) - 2^(bits - 1 - by).
+/// `y` in a sum `y + 2^(down - 1)` that is a word whatever x is. Here `y = x - sar(x, by)`, which
+/// is at most 2^(bits - 1) - 2^(bits - 1 - by).
 fn rounded(ops: &[Op], sum: Value, down: u8, bits: u8) -> Option<Value> {
     let op = |v: Value| &ops[v.0 as usize];
     let &Op::Add(y, half) = op(sum) else { return None };
@@ -174,8 +174,8 @@ fn rounded(ops: &[Op], sum: Value, down: u8, bits: u8) -> Option<Value> {
     (same == x && rounds && fits).then_some(y)
 }
 
-/// Two parts and the word of the first from which on a blend has its words, and then those of the second: of two parts
-/// turned alike. Eight words each.
+/// The two parts of a blend of parts turned alike, and a word. The blend has the words of the first
+/// part from there on, and then those of the second. Eight words each.
 fn between(a: &Op, b: &Op, mask: u8) -> Option<(Value, Value, usize)> {
     let (Op::PermuteParts { a, pattern }, Op::PermuteParts { a: b, pattern: same }) = (a, b) else {
         return None;
@@ -186,11 +186,11 @@ fn between(a: &Op, b: &Op, mask: u8) -> Option<(Value, Value, usize)> {
     fits.then_some((*a, *b, from))
 }
 
-/// Takes sums of products of neighbours as whole ones where that gives the same words.
+/// Computes sums of products of neighbours as whole sums where that gives the same words.
 ///
-/// Two sums e and o are those at even and at odd places of sums at all places where they have the same terms but for
-/// that: [`windows`] or [`pairs`]. Where only their low and high words are wanted, alternately, nothing is left to
-/// add up or to put in order.
+/// Two sums e and o may have the same terms, but at even and at odd places: see [`windows`] and
+/// [`pairs`]. Then they are the even and odd places of one sum at all places. If only their low and
+/// high words are wanted, alternately, nothing is left to add up or to put in order.
 fn whole_sums(ops: &[Op], forms: &mut [Form]) {
     let mut users: HashMap<Value, Vec<usize>> = HashMap::new();
     for (i, op) in ops.iter().enumerate() {
@@ -284,8 +284,8 @@ fn chain(forms: &[Form], of: Value) -> Option<Vec<Term>> {
     Some(all)
 }
 
-/// Whether `pair` is one, and the words of `odd` are those of `even` one place further in memory, where nothing
-/// was stored in between.
+/// Whether `pair` is a broadcast pair, and the words of `odd` are those of `even` one place further
+/// in memory, with no store in between.
 fn neighbours(ops: &[Op], pair: Value, even: Value, odd: Value) -> bool {
     let [p, e, o] = [pair, even, odd].map(|v| &ops[v.0 as usize]);
     let (Op::Load { buffer: x, at: first }, Op::Load { buffer: y, at: second }) = (e, o) else {

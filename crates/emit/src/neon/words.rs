@@ -25,7 +25,7 @@ pub(super) fn signed(text: &str, bits: u8) -> String {
     format!("vreinterpretq_s{bits}_u{bits}({text})")
 }
 
-/// A word as C has it: -2^31 is no literal.
+/// A word in C: -2^31 is not a literal.
 pub(super) fn literal(word: i32) -> String {
     if word == i32::MIN { "INT32_MIN".into() } else { word.to_string() }
 }

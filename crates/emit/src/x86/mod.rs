@@ -22,7 +22,8 @@ pub(crate) struct Set {
     pub width: Width,
     /// The argument of the target attribute.
     pub attribute: &'static str,
-    /// Whether compilers are kept from ordering sums of products: they run out of registers.
+    /// Whether compilers are kept from reordering sums of products, because they run out of
+    /// registers.
     pub orders: bool,
     /// Whether an instruction repeats a word from memory over a register. The file then makes gcc use it.
     pub repeats: bool,
@@ -55,7 +56,7 @@ pub(crate) fn x86(program: &Program, set: &Set, preamble: &Preamble) -> Result<S
     Ok(file(program, &machine, preamble))
 }
 
-/// Whether a program has fused dot products, for which processors have a feature of their own.
+/// Whether a program has fused dot products, which need a processor feature of their own.
 pub(crate) fn has_fused_dots(program: &Program) -> bool {
     let mut found = false;
     for procedure in &program.procedures {
@@ -192,8 +193,9 @@ fn block(out: &mut String, width: Width, place: &Place, block: &Block, depth: us
     }
 }
 
-/// Value i, a [`Op::LoadParts`] of two parts, as a load that repeats a part and a blend: both have pipes to spare,
-/// where insertions share those of the shuffles. Compilers would make it an insertion.
+/// Value i, a [`Op::LoadParts`] of two parts, as a blend with a load that repeats a part. Both have
+/// spare pipes, whereas insertions share those of the shuffles. Compilers would make it an
+/// insertion.
 fn joined(place: &Place, i: usize, op: &Op) -> String {
     let Op::LoadParts { buffer, at } = op else { return String::new() };
     let full = 128 / usize::from(place.bits);

@@ -1,5 +1,5 @@
-//! The intrinsics of x86 for each operation. A program's register is one of the machine's, or several: then every
-//! operation is written once for each, or once where all are equal.
+//! The intrinsics of x86 for each operation. A program's register is one of the machine's, or
+//! several. If it is several, every operation is written once for each, or once if all are equal.
 
 use super::words::{EVEN_THEN_ODD, byte_pattern, extract, immediate, low_words, packed, part};
 use crate::source::{Place, add_sum, address, list};
@@ -351,8 +351,9 @@ impl Selection<'_> {
         }
     }
 
-    /// Value i, a [`Op::LoadParts`] of four parts, as statements: what lies together is loaded together, and other parts
-    /// are put in one after the other. Compilers would make several loads one that expands.
+    /// Value i, a [`Op::LoadParts`] of four parts, as statements. Parts that lie together are
+    /// loaded together, and other parts are inserted one after the other. Compilers would turn
+    /// several loads into one that expands.
     pub fn four_loaded(&self, i: usize, buffer: BufferId, at: &[Index]) -> String {
         let place = self.place;
         let full = 128 / usize::from(place.bits);
@@ -423,8 +424,8 @@ fn permuted(width: Width, register: &str, pattern: &[u8]) -> String {
     }
 }
 
-/// Two of the four parts of `a` and `b`: a blend where both stay in their places, since blends
-/// have four pipes and moves between parts two.
+/// Two of the four parts of `a` and `b`. If both stay in their places, this is a blend: blends have
+/// four pipes, and moves between parts two.
 fn two_parts(a: Value, b: Value, pick: [u8; 2]) -> String {
     let of = |part: u8| if part < 2 { a } else { b };
     match pick {

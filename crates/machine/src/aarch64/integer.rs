@@ -449,7 +449,8 @@ impl Machine<'_> {
         self.accumulate(product, 64, minus)
     }
 
-    /// Division takes time that depends on its operands, so both must be numbers. By 0 it gives 0.
+    /// The time of a division depends on its operands, so both must be constants. Division by 0
+    /// gives 0.
     fn divide(&mut self, is_signed: bool) -> Fallible<()> {
         let w = self.width_of(0)?;
         let what = "an operand of a division";

@@ -169,8 +169,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Checks that a place which a field names, counted in units of so many bytes, surely is a multiple of them:
-    /// linkers refuse another, or leave its low bits out.
+    /// Checks that a place that a field names in units of so many bytes surely is a multiple of
+    /// them. Otherwise linkers refuse it, or drop its low bits.
     fn counted(&self, place: NodeId, unit: u64) -> Fallible<()> {
         let Some((region, offset)) = self.g.address_of(place) else { return Err(self.form()) };
         match self.regions[usize::from(region)].aligned(offset, unit) {

@@ -9,7 +9,7 @@ use crate::fold::{gather, scatter};
 use fARM64::operand::MemIndexMode;
 use fARM64::{Instruction, Mnemonic as M, Operand, Register};
 
-/// What an access does beside moving bytes.
+/// What an access does besides moving bytes.
 struct Access {
     /// Bytes of one register's part of memory.
     size: usize,

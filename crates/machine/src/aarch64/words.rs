@@ -10,8 +10,8 @@ pub(super) fn widened(g: &mut Graph, a: NodeId, b: NodeId, is_signed: bool) -> (
     if is_signed { (g.sext(a, w), g.sext(b, w)) } else { (g.zext(a, w), g.zext(b, w)) }
 }
 
-/// The upper half of twice the product, rounded or not. Twice the product of the least number by
-/// itself is the one that does not fit: it saturates. By any other constant every result fits.
+/// The upper half of twice the product, rounded or not. Only twice the least number's square does
+/// not fit: it saturates. If either factor is any other constant, every result fits.
 pub(super) fn doubled_high(g: &mut Graph, a: NodeId, b: NodeId, rounds: bool) -> NodeId {
     let w = g.width(a);
     let mut p = product(g, a, b, 2 * w);

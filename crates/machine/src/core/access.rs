@@ -185,8 +185,8 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
     }
 
-    /// After a change of the stack pointer: what lies below its red zone is lost, because a signal
-    /// handler may use it.
+    /// Handles a change of the stack pointer. What lies below its red zone is lost, because a
+    /// signal handler may use it.
     pub fn stack_moved(&mut self) -> Fallible<()> {
         let top = self.stack_pointer()?;
         self.deepest = self.deepest.min(top);

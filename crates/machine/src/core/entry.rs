@@ -236,7 +236,8 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         })
     }
 
-    /// The stack protector's canary in a thread's own memory: the same at entry and at return, and good for nothing else.
+    /// The stack protector's canary in a thread's own memory. It must be the same at entry and at
+    /// return, and can be used for nothing else.
     pub fn canary(&mut self) -> NodeId {
         self.g.address(self.canary_region(true) - 1, 0)
     }

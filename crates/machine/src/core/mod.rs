@@ -1,9 +1,9 @@
 //! What all instruction sets share: memory, cases, calls, limits, and the interface that each fills.
 //!
-//! An [`InstructionSet`] is the processor's state (registers, flags), how its instructions are decoded,
-//! what they do, and its calling convention. The rest is here: [`Machine`] holds that state beside
-//! memory and the object, fetches, counts, and knows what must hold at entry, at calls and at return.
-//! A set's own semantics are methods of `Machine<'_, Set>`.
+//! An [`InstructionSet`] is the processor's state (registers, flags), how its instructions are
+//! decoded, what they do, and its calling convention. The rest is here. [`Machine`] holds that
+//! state with memory and the object, fetches, counts, and knows what must hold at entry, at calls
+//! and at return. A set's own semantics are methods of `Machine<'_, Set>`.
 
 mod access;
 pub(crate) mod arith;
@@ -54,11 +54,12 @@ pub(crate) trait InstructionSet: Sized {
     const ARGUMENTS: usize;
     /// The stack pointer's name.
     const STACK_POINTER: &'static str;
-    /// What a function hands back as it got it, besides the stack pointer: a word each.
+    /// What a function must restore, besides the stack pointer: a word each.
     const SAVED: &'static [&'static str];
     /// The relocation type that fills a word of data with an address.
     const ADDRESS: u32;
-    /// First words of what indirect calls may land on where an object promises that they land on such.
+    /// First words of the instructions on which indirect calls may land, if an object promises
+    /// landing instructions.
     const LANDINGS: &'static [u32];
 
     /// The state at entry.
@@ -265,7 +266,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         LiftError::from(Violation::Undefined { at: self.place(), what: what.into() }).into()
     }
 
-    /// `node` would have to be a number (or, for addresses, a pointer) and is not.
+    /// `node` must be a constant (or, for addresses, a pointer) and is not.
     pub fn not_concrete(&self, kind: Timing, node: NodeId) -> Box<Stop> {
         let (mut input, mut pointer) = (false, false);
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();

@@ -34,7 +34,8 @@ pub(crate) struct Routine {
     pub effect: Effect,
     /// Position of the length in bytes.
     pub length: usize,
-    /// Position of the size of the target, of functions that stop the program where the length is above it.
+    /// Position of the target's size, for functions that stop the program if the length is above
+    /// it.
     pub bound: Option<usize>,
     /// What its pointers must be multiples of.
     pub align: u64,
@@ -59,9 +60,10 @@ impl Routine {
 }
 
 impl<I: InstructionSet> Machine<'_, I> {
-    /// `memcpy`, `memmove` and `memset`, checked or not, by their C meaning, declared functions by their declaration;
-    /// any other function is refused. The call leaves what the calling convention lets it change
-    /// undefined, the stack below it too. `call`: this is a call, not a jump by which the function ends.
+    /// `memcpy`, `memmove` and `memset`, checked or not, have their C meaning. Declared functions
+    /// have the meaning of their declaration. Any other function is refused. The call makes
+    /// undefined whatever the calling convention lets it change, and the stack below it too. `call`
+    /// is false for a jump with which the function ends.
     pub fn outside(&mut self, name: &str, call: bool) -> Fallible<()> {
         let declared = self.functions.iter().find(|f| f.symbol == name).cloned();
         let routine = I::routine(name);
@@ -179,7 +181,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         Ok(())
     }
 
-    /// An input that is no other: inputs are numbered by terms made so far.
+    /// An input that differs from all others: inputs are numbered by the terms made so far.
     fn fresh(&mut self, width: u8) -> NodeId {
         let index = self.g.len() as u32;
         self.g.input(width, u16::MAX, index)

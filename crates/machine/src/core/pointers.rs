@@ -57,8 +57,8 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
     }
 
-    /// What a pointer's value lies between, because the whole region and the address behind it are addresses: what checks
-    /// that a pointer plus an offset does not wrap around.
+    /// Bounds of a pointer's value. The whole region and the address behind it are addresses, so
+    /// checks that a pointer plus an offset does not wrap around can be decided.
     fn between(&self, p: NodeId) -> Option<(u64, u64)> {
         let (r, x) = self.g.address_of(p)?;
         let (low, high) = self.extent(r);
@@ -68,8 +68,8 @@ impl<I: InstructionSet> Machine<'_, I> {
         inside.then(|| (x.abs_diff(low), most - high.abs_diff(x)))
     }
 
-    /// Equality; a pointer to a byte of a region is neither null nor one to a byte of another of the
-    /// caller's regions or of the stack.
+    /// Equality. A pointer to a byte of a region is not null. It also differs from pointers to
+    /// bytes of the caller's other regions and of the stack.
     pub fn equal(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let null = |m: &Self, p: NodeId, z: NodeId| {
             m.g.value(z) == Some(0)
@@ -94,7 +94,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         self.g.eq(a, b)
     }
 
-    /// Bitwise and; of a pointer with an alignment mask it is what the region's alignment says.
+    /// Bitwise and. For a pointer and an alignment mask, the region's alignment gives the result.
     pub fn bit_and(&mut self, a: NodeId, b: NodeId) -> Fallible<NodeId> {
         for (p, c) in [(a, b), (b, a)] {
             let Some(bits) = self.g.value(c) else { continue };
@@ -131,7 +131,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         Ok(self.g.and(a, b))
     }
 
-    /// Bitwise or; into a pointer, whose low bits are what the region's alignment says, it is a sum.
+    /// Bitwise or. Into a pointer whose low bits the region's alignment gives, it is a sum.
     pub fn bit_or(&mut self, a: NodeId, b: NodeId) -> Fallible<NodeId> {
         for (p, c) in [(a, b), (b, a)] {
             let (Some(bits), Some((region, offset))) = (self.g.value(c), self.g.address_of(p))

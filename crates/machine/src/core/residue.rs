@@ -1,7 +1,8 @@
 //! What a call leaves behind: bytes below the stack pointer at entry, and registers of no one.
 //!
-//! To execution, stack below the stack pointer is undefined, because a signal handler may overwrite it. What matters
-//! here is the opposite, that perhaps nobody does: the last byte stored at each place stays.
+//! For execution, stack below the stack pointer is undefined, because a signal handler may
+//! overwrite it. What matters here is the opposite: perhaps nobody overwrites it. So the last byte
+//! stored at each place stays.
 
 use super::{InstructionSet, Machine};
 use crate::byte::Byte;

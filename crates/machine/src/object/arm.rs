@@ -58,7 +58,7 @@ pub(crate) fn types(number: u32) -> Option<Type> {
     Some(Type { name, width, reach })
 }
 
-/// The addend in a field of that type [AAELF32 §5.6.1.1]. Of types that nothing here uses it is 0.
+/// The addend in a field of that type [AAELF32 §5.6.1.1]. It is 0 for types that nothing here uses.
 pub(crate) fn addend(kind: u32, field: &[u8]) -> i64 {
     let Ok(bytes) = <[u8; 4]>::try_from(field) else { return 0 };
     let halves = || {

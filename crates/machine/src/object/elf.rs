@@ -156,7 +156,8 @@ impl<'a> File<'a> {
     /// Reads the file's header and its section headers.
     ///
     /// # Errors
-    /// If the file is no relocatable object of a known instruction set, or a header is not what assemblers write.
+    /// If the file is not a relocatable object of a known instruction set, or a header is not what
+    /// assemblers write.
     pub fn parse(bytes: &'a [u8]) -> Result<File<'a>, ObjectError> {
         if !bytes.starts_with(b"\x7fELF") {
             let what = guess(bytes).unwrap_or("it does not start with the ELF magic number");

@@ -1,7 +1,8 @@
 //! What an object's property note promises of its control flow [GNU property notes; AAELF64 §6.2].
 //!
-//! A program whose objects all promise it runs with the check turned on, so code that breaks the promise is
-//! stopped by the processor. An object without a note turns the check off for the program.
+//! If all objects of a program promise it, the program runs with the check turned on. Then the
+//! processor stops code that breaks the promise. An object without a note turns the check off for
+//! the program.
 
 use super::Architecture;
 use super::elf::{self, File, damaged};

@@ -38,8 +38,8 @@ impl Entries {
         }
     }
 
-    /// What an entry that starts at `start` of a section with that alignment keeps of it when the linker
-    /// moves it. Of strings GNU ld keeps what divides the start; other linkers keep all.
+    /// The alignment that an entry at `start` keeps when the linker moves it, in a section with
+    /// alignment `align`. GNU ld keeps for strings what divides the start; other linkers keep all.
     pub fn alignment(&self, align: u64, start: u64) -> u64 {
         let kept = match self {
             Entries::One => 0,
@@ -114,8 +114,9 @@ enum Holds {
 /// Flags that linkers take over from each section into the output section that it ends in.
 const SPREADING: u64 = elf::SHF_WRITE | elf::SHF_EXECINSTR | elf::SHF_TLS;
 
-/// The names by which linkers merge sections, those of all objects of a program, with the flags of
-/// [`SPREADING`] that belong to each. Names that go on with a dot are merged with the shorter one.
+/// The names by which linkers merge the sections of all objects of a program, with the flags of
+/// [`SPREADING`] that belong to each. A name that continues with a dot is merged with the shorter
+/// one.
 const MERGED: &[(&str, u64, Holds)] = &[
     (".text", elf::SHF_EXECINSTR, Holds::Bytes),
     (".init", elf::SHF_EXECINSTR, Holds::Bytes),

@@ -134,7 +134,7 @@ impl Machine<'_> {
         self.put(ins.d, r)
     }
 
-    /// A field of whole bytes, beside which others may be undefined.
+    /// A field of whole bytes; the bytes next to it may be undefined.
     fn whole_bytes(&mut self, ins: &Instruction, from: Value, at: u8, length: u8) -> Fallible<()> {
         let mut bytes = self.cpu.general[usize::from(ins.d)];
         let mut new = [Byte::Undefined; 4];

@@ -43,8 +43,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// A half of a register: a number's, or of an address that the linker knows. The upper half goes beside
-    /// the lower one, so that both halves of one address are that address again.
+    /// A half of a register: of a number, or of an address that the linker knows. The upper half is
+    /// joined to the lower one, so that both halves of one address are that address again.
     fn move_half(&mut self, ins: &Instruction) -> Fallible<()> {
         let number = (ins.immediate as u16).to_le_bytes();
         let mut half = number.map(Byte::Const);

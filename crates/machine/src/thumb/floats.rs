@@ -1,7 +1,7 @@
 //! Floating-point registers as places to keep words in: moved, loaded and stored, never computed with.
 //!
-//! Loads and stores fault on addresses that are no multiples of 4, doubles too. A register of 64 bits is two of 32,
-//! the lower number the lower half.
+//! Loads and stores fault on addresses that are not multiples of 4, for doubles too. A register of
+//! 64 bits is two of 32; the lower number is the lower half.
 
 use super::decode::Instruction;
 use super::operation::{Address, Op};

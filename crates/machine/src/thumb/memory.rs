@@ -105,8 +105,8 @@ impl Machine<'_> {
         if down { Ok(()) } else { self.write_back(ins, back) }
     }
 
-    /// A half or a word at an address that may be no multiple of its size: the processor takes it, unless
-    /// the system forbids that.
+    /// A half or a word at an address that may not be a multiple of its size. The processor allows
+    /// it, unless the system forbids it.
     fn unaligned(&mut self, (region, offset): (u16, i64), size: u64) {
         let region = &self.regions[usize::from(region)];
         if size > 1 && region.aligned(offset, size) != Some(true) {

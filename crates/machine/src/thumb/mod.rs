@@ -157,7 +157,8 @@ impl InstructionSet for Thumb {
         self.flags = Flags::default();
     }
 
-    /// Of the floating-point registers those that the executed code writes: the others are the caller's still.
+    /// The floating-point registers that the executed code writes; the others still hold the
+    /// caller's values.
     fn scratch(m: &Machine<'_>) -> Option<Vec<(String, Vec<Byte>)>> {
         const NAMES: [(&str, u8); 5] = [("r1", 1), ("r2", 2), ("r3", 3), ("r12", 12), ("lr", LINK)];
         let one = |(name, r): (&str, u8)| (name.into(), m.cpu.general[usize::from(r)].to_vec());

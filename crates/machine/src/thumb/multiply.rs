@@ -1,4 +1,4 @@
-//! Products, which take fixed time on the processors that are meant, and divisions, which do not.
+//! Products, which take fixed time on the supported processors, and divisions, which do not.
 
 use super::Machine;
 use super::decode::Instruction;
@@ -88,7 +88,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// A product, or its sum with register a modulo 2^32: of what the flag Q would say nothing is read.
+    /// A product, or its sum with register a modulo 2^32. The flag Q may change, but nothing reads
+    /// it.
     fn sum(&mut self, ins: &Instruction, p: Value, adds: bool) -> Fallible<()> {
         let r = if adds {
             let a = self.value(ins.a)?;
@@ -154,8 +155,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Division takes time that depends on its operands, so both must be numbers. By 0 it gives 0, unless
-    /// the system makes that a fault.
+    /// The time of a division depends on its operands, so both must be constants. Division by 0
+    /// gives 0, unless the system makes that a fault.
     fn divide(&mut self, ins: &Instruction, is_signed: bool) -> Fallible<()> {
         let what = "an operand of a division";
         let (n, m) = (self.value(ins.n)?, self.value(ins.m)?);

@@ -44,8 +44,9 @@ fn dot(g: &mut Graph, a: NodeId, b: NodeId) -> NodeId {
 }
 
 impl Machine<'_> {
-    /// Floating-point numbers to words, of powers of two alone: clang multiplies by them where it shifts lanes by
-    /// known counts. 2^31 gives the word of that bit, as every number that does not fit does.
+    /// Converts floating-point numbers to words, only for powers of two: clang multiplies by them
+    /// where it shifts lanes by known counts. 2^31 gives the word of that bit, as does every number
+    /// that does not fit.
     fn powers_of_two(&mut self) -> Fallible<()> {
         let (size, a) = self.source()?;
         let mut out = UNDEFINED;

@@ -1,11 +1,10 @@
 //! Mask registers: merging and zeroing, memory under masks, and the instructions on masks alone.
 //!
 //! A mask is 64 bits, each a value of its own, so one condition selects a lane. A masked-off lane
-//! is not computed, and moves do not access it.
+//! is not computed with, and moves do not access it.
 //!
-//! If a mask is not constant, the memory that it leaves out depends on data. Such a mask is refused
-//! for memory, except where a whole operand is read and lies inside its region: see
-//! [`Machine::check_memory_mask`].
+//! If a mask is not constant, the memory that it leaves out depends on data. So an access of memory
+//! under such a mask is refused: see [`Machine::check_memory_mask`].
 
 use super::flags::Flags;
 use super::{Fallible, Machine, UNDEFINED, Value, Wide, evex};
@@ -78,7 +77,7 @@ impl Machine<'_> {
         out
     }
 
-    /// Which lanes of memory the mask leaves: those of a mask that is a constant, all of none.
+    /// Which lanes of memory the mask selects: all if there is no mask. A mask must be constant.
     fn lanes_of_memory(&self, size: usize) -> Fallible<Vec<std::ops::Range<usize>>> {
         let (Some(mask), Some(lane)) = (self.write_mask(), evex::masked(&self.now.ins)) else {
             return Ok(std::iter::once(0..size).collect());
@@ -97,7 +96,7 @@ impl Machine<'_> {
         Ok(lanes)
     }
 
-    /// Refuses an access of memory under a mask that is no constant.
+    /// Refuses an access of memory under a mask that is not constant.
     pub(super) fn check_memory_mask(&self) -> Fallible<()> {
         let ins = &self.now.ins;
         let memory = (0..ins.op_count()).any(|i| ins.op_kind(i) == OpKind::Memory);
@@ -111,7 +110,7 @@ impl Machine<'_> {
         self.lanes_of_memory(size).map(|_| ())
     }
 
-    /// Loads the lanes of the memory operand that the mask leaves; the others stay undefined.
+    /// Loads the lanes of the memory operand that the mask selects; the others stay undefined.
     pub(super) fn load_masked(&mut self, out: &mut [Byte]) -> Fallible<()> {
         let lanes = self.lanes_of_memory(out.len())?;
         if let [all] = &lanes[..]

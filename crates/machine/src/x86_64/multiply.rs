@@ -75,7 +75,7 @@ impl Machine<'_> {
         (Some(g.mul(a, b)), Some(high_product(g, a, b, is_signed)))
     }
 
-    /// Division takes time that depends on its operands, so both must be numbers.
+    /// The time of a division depends on its operands, so both must be constants.
     pub(super) fn divide(&mut self, ins: Instruction) -> Fallible<()> {
         let w = self.width_of(0);
         if w < 32 {

@@ -122,7 +122,7 @@ impl Machine<'_> {
         if n == RSP { self.stack_moved() } else { Ok(()) }
     }
 
-    /// Writes operand `i`, a general register or memory. Of a narrower value the rest is
+    /// Writes operand `i`, a general register or memory. If the value is narrower, the rest is
     /// undefined.
     pub(super) fn write(&mut self, i: u32, width: u8, value: Value) -> Fallible<()> {
         let mut bytes = [Byte::Undefined; 8];
@@ -147,7 +147,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The memory operand's address, or of it as many low bytes as are defined (none: `None`).
+    /// The memory operand's address, or as many of its low bytes as are defined (none: `None`).
     pub(super) fn effective_address(&mut self) -> Fallible<Value> {
         let ins = self.now.ins;
         let (base, index) = (ins.memory_base(), ins.memory_index());
@@ -300,8 +300,8 @@ impl Machine<'_> {
         Ok(out)
     }
 
-    /// Writes a vector register's low `size` bytes, of them the lanes that a mask chooses. VEX and EVEX clear the rest,
-    /// legacy keeps it.
+    /// Writes a vector register's low `size` bytes, but only the lanes that a mask selects. VEX and
+    /// EVEX clear the rest; legacy keeps it.
     pub(super) fn set_vector(&mut self, i: u32, bytes: &Wide, size: usize) -> Fallible<()> {
         if self.now.ins.op_mask() == Register::None {
             return self.put_vector(i, bytes, size);

@@ -105,7 +105,8 @@ impl Machine<'_> {
         self.by_control(&control, &[table, s.b], lane, s.size)
     }
 
-    /// Lanes of one table or two, wherever the lanes of a constant say; higher bits of those do not count.
+    /// Lanes of one table or two, selected by the lanes of a constant; their higher bits do not
+    /// count.
     fn by_control(
         &mut self,
         control: &Wide,
@@ -124,7 +125,7 @@ impl Machine<'_> {
         self.set_vector(0, &out, size)
     }
 
-    /// Lanes of operand 2 and, above them, of operand 1, from the immediate's on.
+    /// Lanes of operand 2 with operand 1 above them, from the lane that the immediate names.
     fn align(&mut self, lane: usize) -> Fallible<()> {
         let s = self.sources()?;
         let by = usize::from(self.imm8()?) % (s.size / lane) * lane;

@@ -6,8 +6,8 @@ use crate::fold::{gather, scatter};
 use crate::graph::{Graph, NodeId};
 use iced_x86::{Instruction, Mnemonic as M, OpKind};
 
-/// `a` shifted by the count modulo its width, to the left or right, and what moves in comes from `b`. A count that is no
-/// constant shifts bit by bit of it.
+/// `a` shifted by the count modulo its width, to the left or right; bits of `b` move in. If the
+/// count is not constant, the shift goes by its bits one at a time.
 fn funnel(g: &mut Graph, a: NodeId, b: NodeId, count: NodeId, left: bool) -> NodeId {
     let w = g.width(a);
     let by = |g: &mut Graph, (a, b): (NodeId, NodeId), c: u8| {

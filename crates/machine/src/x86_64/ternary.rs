@@ -26,7 +26,8 @@ enum Shape {
     Zero,
     One(usize),
     Two(Bitwise, usize, usize),
-    /// The second operation of a third variable and what the first makes of the others; or the other way round.
+    /// The second operation on a third variable and the first operation's result; or in the other
+    /// order.
     Three(Bitwise, usize, (Bitwise, usize, usize), bool),
     /// The first variable chooses the second where it is 1, else the third.
     Choice(usize, usize, usize),

@@ -1,4 +1,5 @@
-//! The fastest candidate once more, with its blocks elsewhere: what a schedule settles by ranges alone is measured too.
+//! The fastest candidate once more, with other layouts of its blocks. What a schedule settles only
+//! by ranges is measured too.
 
 use ringforge_program::schedule::{Layout, Schedule};
 
@@ -7,7 +8,7 @@ use super::{Queued, Search};
 use crate::trial::Builder;
 use crate::ui::Failure;
 
-/// A schedule with each layout of blocks; none where a user says one.
+/// A schedule with each layout of blocks; none if the user chose one.
 pub fn others(schedule: &Schedule) -> Vec<Schedule> {
     let all = [Layout::Registers, Layout::Packed, Layout::Apart];
     let free = schedule.layout.is_none();
@@ -15,7 +16,8 @@ pub fn others(schedule: &Schedule) -> Vec<Schedule> {
 }
 
 impl Search<'_> {
-    /// Makes the fastest of those that wait with each other layout that its plan has, and measures it beside them.
+    /// Makes the fastest candidate in the queue with every other layout that its plan has, and
+    /// measures them together.
     pub(super) fn layouts(&mut self) -> Result<(), Failure> {
         let Some(best) = self.queue.first() else { return Ok(()) };
         let (plan, usual) = (best.tried.made.plan.clone(), best.tried.schedule.clone());

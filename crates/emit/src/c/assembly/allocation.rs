@@ -6,7 +6,7 @@ use super::{Assembly, Constant, Place, REGISTERS, Step, pointer};
 use ringforge_program::ir::BufferId;
 use std::collections::HashMap;
 
-/// How much later a value may be used that is kept for one that would have to be stored.
+/// A value that needs no store is given up first, even if it is used up to this many steps earlier.
 const EASE: usize = 8;
 
 /// Words on the stack below the spilled values: where the loop ends.

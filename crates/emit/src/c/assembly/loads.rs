@@ -1,8 +1,9 @@
-//! Loads brought together in finished code: behind another load one takes a cycle, elsewhere two.
+//! Brings loads together in finished code: a load right behind another takes one cycle, elsewhere
+//! two.
 
 use super::line::{Line, Tail};
 
-/// Whether what is stored at one place may be what is loaded from another: of the same pointer's only the same one.
+/// Whether a store may write what a load reads. Through one pointer, only the same place can meet.
 fn meet(store: (&str, i64), load: (&str, i64)) -> bool {
     match (store.0 == load.0, store.0 == "sp" || load.0 == "sp") {
         (true, _) => store.1 == load.1,
@@ -38,8 +39,8 @@ pub fn together(all: &mut [Line], constant: &str) {
     }
 }
 
-/// The last access from each of these pointers moves it by so many bytes, where it is right where the pointer points; those
-/// for which it does.
+/// Makes the last access through each of these pointers move it by so many bytes, if the access is
+/// right where the pointer points. Returns the pointers for which it does.
 pub fn moving(code: &mut [Line], pointers: &[(&'static str, i64)]) -> Vec<&'static str> {
     let mut moved = Vec::new();
     for (pointer, by) in pointers {

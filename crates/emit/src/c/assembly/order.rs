@@ -1,13 +1,13 @@
-//! Orders of a block's steps in which few values wait.
+//! Orders of a block's steps in which few values are live.
 
 use super::{Place, Step};
 use ringforge_program::ir::BufferId;
 use std::collections::HashMap;
 
-/// Most loads that are brought together: all but the first of them take a cycle less.
+/// Most loads that are brought together: all but the first take a cycle less.
 const GROUPS: [usize; 4] = [1, 2, 3, 4];
 
-/// From how many steps behind a load others are brought to it.
+/// How far ahead, in steps, loads are brought to a load.
 const AHEAD: usize = 24;
 
 /// Whether two accesses may be of one word, arrays being the same or apart.
@@ -16,7 +16,7 @@ fn meet(a: &Place, b: &Place, words: i64, same: &dyn Fn(BufferId, BufferId) -> b
     near && same(a.0, b.0)
 }
 
-/// For each store the loads that come before it; nothing where memory forbids another order.
+/// For each store, the loads that come before it; nothing if memory forbids another order.
 fn before(
     steps: &[Step],
     words: i64,

@@ -5,7 +5,8 @@ use super::super::fused::{All, Fused, Kind};
 use super::super::packed::{multiple, sums};
 use super::*;
 
-/// So many turns of a loop as one block, its counter going over what is left, or gone with the `whole` loop.
+/// Several turns of a loop as one block. The loop's counter covers what is left, or is gone with
+/// the `whole` loop.
 pub fn repeated(block: &Block, counter: LoopVar, copies: u32, whole: bool) -> Block {
     let mut all = Block::default();
     for copy in 0..i64::from(copies) {
@@ -165,8 +166,8 @@ impl Maker<'_> {
     }
 }
 
-/// Values that steps take out of the operations that make them: constants, exchanged pairs, what Montgomery's products
-/// prepare, and parts of longer sequences.
+/// Values that steps absorb from the operations that make them: constants, exchanged pairs, what
+/// Montgomery's products prepare, and parts of longer sequences.
 fn within(block: &Block, maker: &Maker, fused: &All, uses: &[u32]) -> Vec<bool> {
     let ops = &block.ops;
     let mut all: Vec<bool> = ops
@@ -209,8 +210,8 @@ fn half<'a>(op: &Op, fused: &'a All, uses: &[u32]) -> Option<(Value, &'a Fused)>
 }
 
 impl Assembly {
-    /// The block, so many turns of a loop one after the other, in steps; nothing where it has other operations, or is
-    /// short.
+    /// The block as steps: `copies` turns of a loop, one after the other. Nothing if it has other
+    /// operations, or is short.
     pub fn of(
         block: &Block,
         copies: usize,

@@ -75,14 +75,14 @@ pub(crate) struct Instruction {
     /// Address: adds the offset before the access; writes the base back.
     pub before: bool,
     pub back: bool,
-    /// Upper halves of `n` and `m`; of products of pairs x says that those of `m` change places, of upper
-    /// words r (here x as well) that they are rounded.
+    /// Upper halves of `n` and `m`. For products of pairs, x says that the halves of `m` are
+    /// swapped. For upper words, r (here x as well) says that they are rounded.
     pub x: bool,
     pub y: bool,
     /// Bytes by which an extension rotates first.
     pub turn: u8,
-    /// Last field of bit fields and saturations: a width, or the highest bit. Of moves of floating-point registers
-    /// the first of 32 bits.
+    /// Last field of bit fields and saturations: a width, or the highest bit. For moves of
+    /// floating-point registers, the first register of 32 bits.
     pub last: u8,
     row: u16,
     is_wide: bool,
@@ -93,7 +93,7 @@ pub(crate) struct Instruction {
 pub(crate) enum Refused {
     /// No row has it.
     Unlisted,
-    /// That row has it, but what it does is not said by the architecture, or not modelled here.
+    /// A row has it, but the architecture does not say what it does, or it is not modelled here.
     Condition(&'static str),
     /// The section ends within it.
     CutOff,
