@@ -103,7 +103,8 @@ const PROCESSOR: &str = "\n[[data]] # what the compiler's library knows of the p
 /// and hash are functions of other objects.
 ///
 /// Key generation is left out: it draws until there is a key, so its calls have no common bound on
-/// branches. The library's contract proves the same text with coins in the generator's place.
+/// branches. The same text is proved in the library's contract, with coins in the generator's
+/// place.
 pub fn of_openssh(kem: &str) -> String {
     let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
     let ct = size(kem, "CIPHERTEXTBYTES");
