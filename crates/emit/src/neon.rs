@@ -67,8 +67,7 @@ fn head(machine: &Machine) -> String {
          #define LANES(words) __asm__ volatile(\"\" : \"+w\"(words))\n#define TARGET\n"
     );
     if machine.in_order > 0 {
-        head += "/* clang orders operations for their latency, which takes registers that there are not, but not across \
-                 places that are jumped to. */\n\
+        head += "/* clang schedules for latency and spills registers, but never across a place that is jumped to. */\n\
                  #if defined(__clang__)\n#define HERE(place) __asm__ goto(\"\" : : : : place); place:\n\
                  #else\n#define HERE(place) (void)0\n#endif\n";
     }

@@ -146,11 +146,7 @@ impl fmt::Display for Summary {
             t.accepted
         )?;
         if t.unknown > 0 {
-            writeln!(
-                f,
-                "  left open: {}, of which running shows {} wrong",
-                t.unknown, t.open_but_wrong
-            )?;
+            writeln!(f, "  left open: {}; {} of them wrong when run", t.unknown, t.open_but_wrong)?;
         }
         for (kind, n) in &self.reasons {
             writeln!(f, "  refused for {kind}: {n}")?;

@@ -64,7 +64,7 @@ fn build(arguments: &mut Arguments, spec: &PointsSpec) -> Result<TransformRef, R
             format!("the product is mod t^{} - {w}, and binomial-crt has another", spec.len);
         return Err(arguments
             .refuse(message)
-            .instead("a product in room for its length: (lift …)"));
+            .instead("an unreduced product of this length: (lift …)"));
     }
     let q = spec.q;
     let weight = arguments.number("the weight W")? as u64;

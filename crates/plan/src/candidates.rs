@@ -162,15 +162,15 @@ impl Maker<'_> {
         let bound = bound + bound / 8;
 
         let mut shapes = Shapes::new(n, self.target);
-        let mut rooms = vec![shapes.lifted()];
+        let mut spaces = vec![shapes.lifted()];
         match domain.binomial() {
-            Some((_, 1)) => rooms.push(shapes.cyclic()),
-            Some((_, w)) if w == q - 1 => rooms.push(shapes.negacyclic()),
+            Some((_, 1)) => spaces.push(shapes.cyclic()),
+            Some((_, w)) if w == q - 1 => spaces.push(shapes.negacyclic()),
             _ => {}
         }
-        for room in &rooms {
-            self.over_the_modulus(&mut shapes, room, q);
-            self.over_primes(&mut shapes, room, bound);
+        for space in &spaces {
+            self.over_the_modulus(&mut shapes, space, q);
+            self.over_primes(&mut shapes, space, bound);
         }
         self.powers_of_two(&domain);
         self.trinomial(q);

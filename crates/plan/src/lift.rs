@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub const METHOD: Method = Method {
     name: "lift",
     usage: "(lift LENGTH PRODUCT)",
-    summary: "Multiplies over Z_q[x] in room for LENGTH coefficients, then reduces.",
+    summary: "Multiplies over Z_q[x] with space for LENGTH coefficients, then reduces.",
     citation: "[Chiu25 §3.1]",
     build: Build::Product(build),
 };

@@ -56,7 +56,7 @@ fn build(arguments: &mut Arguments, spec: &PointsSpec) -> Result<TransformRef, R
         let message = format!("the product is mod t^{} - {w}, and truncated has another", spec.len);
         return Err(arguments
             .refuse(message)
-            .instead("a product in room for its length: (lift …)"));
+            .instead("an unreduced product of this length: (lift …)"));
     }
     let root = DftSpec::new(spec.q, p * m).map_err(|missing| {
         let orders: Vec<String> = missing.available.iter().map(u64::to_string).collect();

@@ -191,7 +191,7 @@ fn standard_order_is_that_of_the_standards() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let error = lower(&automatic(2013265921, 256), &Schedule::default(), &AVX2, "x").unwrap_err();
-    assert!(error.to_string().contains("2013265921 leaves no room in words of 32 bits"), "{error}");
+    assert!(error.to_string().contains("2013265921 is too large for words of 32 bits"), "{error}");
 }
 
 /// The methods of all operations that narrow sums.

@@ -201,7 +201,7 @@ impl Walk<'_> {
             return Form::atom(atom);
         }
         let cause = self.cut.unmodelled(
-            "a product without sign whose upper half is not corrected, or a word under the sign of another",
+            "an unsigned product whose upper half is not corrected, or a word under the sign of another",
         );
         let atom = self.cut.world.opaque(cause);
         self.masked.insert(key, atom);

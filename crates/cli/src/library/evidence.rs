@@ -187,7 +187,7 @@ pub fn run(
         let what = what.to_owned();
         move |e: std::io::Error| Failure::failed(format!("{what}: {e}"))
     };
-    std::fs::create_dir_all(&test).map_err(failed("no room for tests"))?;
+    std::fs::create_dir_all(&test).map_err(failed("cannot create a directory for tests"))?;
     for (name, text) in sources
         .tests
         .iter()

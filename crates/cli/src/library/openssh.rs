@@ -106,7 +106,7 @@ pub fn stand_in(place: &Path) -> Result<Vec<String>, Failure> {
         let dir = target.parent().unwrap_or(place);
         std::fs::create_dir_all(dir)
             .and_then(|()| std::fs::write(&target, text))
-            .map_err(|e| Failure::failed(format!("no room for tests: {e}")))?;
+            .map_err(|e| Failure::failed(format!("cannot create a directory for tests: {e}")))?;
     }
     Ok(vec![format!("-I{}", place.join("tests/openssh").display())])
 }

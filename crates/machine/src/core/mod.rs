@@ -234,7 +234,7 @@ impl<I: InstructionSet> Machine<'_, I> {
         }
         self.unsupported(format!(
             "the code tests or changes the alignment of {} to {modulus} bytes, more than the \
-             {MOST_ALIGNMENT} that are told apart; the caller guarantees {}",
+             {MOST_ALIGNMENT} that can be told apart; the caller guarantees {}",
             r.name, r.align
         ))
     }

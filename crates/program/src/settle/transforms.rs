@@ -43,7 +43,7 @@ pub(crate) fn candidates<'a>(
 fn words(plan: &Plan, schedule: &Choices) -> Result<Vec<u8>, LowerError> {
     let q = plan.ring.q();
     if q >= 1 << 31 {
-        let why = format!("the modulus {q} leaves no room in words of 32 bits");
+        let why = format!("the modulus {q} is too large for words of 32 bits");
         return Err(unsupported(plan.root.to_form(), why, "a modulus below 2^30"));
     }
     let given = schedule.values().word.filter(|_| schedule.given("word"));

@@ -177,8 +177,7 @@ fn clean(claims: &Claims) -> Result<Clean, String> {
     match names.iter().filter(|n| *n == "constant-time").count() {
         1 => Ok(clean),
         _ => {
-            Err("claims: \"constant-time\" is expected, once; what is left is claimed beside it"
-                .into())
+            Err("claims: \"constant-time\" is expected, once; the other claims are optional".into())
         }
     }
 }

@@ -84,7 +84,7 @@ pub(crate) fn lower(
     match settle::first(all, (q, survey), |candidate| &candidate.choices, holds) {
         Ok((lowered, verdicts)) => Ok(Lowered { verdicts, ..lowered }),
         Err(LowerError::Word { .. }) if longest == LONG && schedule.reductions().is_none() => {
-            let why = format!("the modulus {q} leaves no room in words of 32 bits");
+            let why = format!("the modulus {q} is too large for words of 32 bits");
             Err(unsupported(plan.root.to_form(), why, "a modulus below 2^30"))
         }
         Err(other) => Err(other),

@@ -1,4 +1,4 @@
-//! What must be right stays small and apart: the lines of each trusted room stand in SOUNDNESS.md, and no room depends
+//! What must be right stays small and apart: the lines of each trusted crate stand in SOUNDNESS.md, and no crate depends
 //! on one below it.
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Lines of code of a room: without tests, comments and empty lines.
+/// Lines of code of a crate: without tests, comments and empty lines.
 fn lines(dir: &Path) -> usize {
     let mut sum = 0;
     for entry in std::fs::read_dir(dir).expect("a directory") {
@@ -27,25 +27,25 @@ fn lines(dir: &Path) -> usize {
 
 /// `| crates/NAME | 1,234 | …` in SOUNDNESS.md is what is there, within five per cent.
 #[test]
-fn line_counts_of_the_trusted_rooms_are_told() {
+fn line_counts_of_the_trusted_crates_are_stated() {
     let text = std::fs::read_to_string(root().join("SOUNDNESS.md")).expect("SOUNDNESS.md");
-    for room in ["ring", "contract", "machine", "kernel"] {
-        let head = format!("| `crates/{room}` | ");
+    for name in ["ring", "contract", "machine", "kernel"] {
+        let head = format!("| `crates/{name}` | ");
         let row = text.lines().find_map(|l| l.strip_prefix(&head));
         let row = row.unwrap_or_else(|| panic!("SOUNDNESS.md has no row `{head}…`"));
-        let told = row.split(' ').next().unwrap_or_default().replace(',', "");
-        let told: usize = told.parse().expect("a number of lines");
-        let found = lines(&root().join(format!("crates/{room}/src")));
+        let stated = row.split(' ').next().unwrap_or_default().replace(',', "");
+        let stated: usize = stated.parse().expect("a number of lines");
+        let found = lines(&root().join(format!("crates/{name}/src")));
         assert!(
-            told.abs_diff(found) * 20 <= found,
-            "crates/{room} has {found} lines, SOUNDNESS.md says {told}"
+            stated.abs_diff(found) * 20 <= found,
+            "crates/{name} has {found} lines, SOUNDNESS.md says {stated}"
         );
     }
 }
 
-/// The rooms that a room's manifest names, tests apart.
-fn needs(room: &str) -> Vec<String> {
-    let path = root().join(format!("crates/{room}/Cargo.toml"));
+/// The crates that a crate's manifest names, tests apart.
+fn needs(name: &str) -> Vec<String> {
+    let path = root().join(format!("crates/{name}/Cargo.toml"));
     let text = std::fs::read_to_string(path).expect("a manifest");
     let manifest: toml::Table = text.parse().expect("TOML");
     let dependencies = manifest.get("dependencies").and_then(|d| d.as_table());
@@ -55,7 +55,7 @@ fn needs(room: &str) -> Vec<String> {
 
 #[test]
 fn what_must_be_right_depends_on_nothing_below_it() {
-    for (room, may) in [
+    for (name, may) in [
         ("ring", &[][..]),
         ("machine", &[]),
         ("contract", &["ring", "machine"]),
@@ -63,9 +63,9 @@ fn what_must_be_right_depends_on_nothing_below_it() {
         ("certificate", &["kernel"]),
         ("prove", &["ring", "machine", "contract", "kernel", "certificate"]),
     ] {
-        let needs = needs(room);
+        let needs = needs(name);
         let other: Vec<&String> = needs.iter().filter(|n| !may.contains(&n.as_str())).collect();
-        assert!(other.is_empty(), "crates/{room} depends on {other:?}");
+        assert!(other.is_empty(), "crates/{name} depends on {other:?}");
     }
 }
 
@@ -74,7 +74,7 @@ fn what_must_be_right_depends_on_nothing_below_it() {
 fn tests_alone_use_their_tools() {
     assert!(needs("testing").is_empty());
     for entry in std::fs::read_dir(root().join("crates")).expect("crates") {
-        let room = entry.expect("an entry").file_name().to_string_lossy().into_owned();
-        assert!(!needs(&room).contains(&"testing".to_owned()), "crates/{room} depends on it");
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        assert!(!needs(&name).contains(&"testing".to_owned()), "crates/{name} depends on it");
     }
 }
