@@ -1,12 +1,15 @@
-//! Integers that are known in pieces: digits, each known modulo a number of its own.
+//! Integers known by their mixed-radix digits, each digit modulo a number of its own.
 //!
-//! Where a product goes through other moduli than the contract's, the outputs are linear modulo q in
-//! *digits*: variables that are known modulo some p, and in no other modulus but as the integers
-//! that they are. A digit may depend on others, as Garner's u_2 = (r_2 − u_1)/p_1 mod p_2 does. A
-//! *reconstruction* is a digit on which no other depends, with all that it depends on and with integer
-//! factors, such that modulo each p the digits of other moduli cancel:
-//! u_1 + p_1·u_2 + p_1·p_2·u_3. Nothing says which factors: cancelling decides all of them
-//! ([`Reconstructions::reconstruction`]). What integer a reconstruction is, [`crate::integers`] finds.
+//! If a product goes through moduli other than the contract's, the outputs are linear modulo q in
+//! *digits*. A digit is a variable whose residue is known modulo some p. In every other modulus the
+//! digit is known only as the integer that it is. A digit may depend on others, as Garner's u_2
+//! = (r_2 − u_1)/p_1 mod p_2 does.
+//!
+//! A *reconstruction* is a digit on which no other depends, together with all digits that it
+//! depends on. Each digit has an integer factor, as in u_1 + p_1·u_2 + p_1·p_2·u_3. Modulo each p
+//! the digits of the other moduli cancel. Nothing states the factors: this cancellation decides all
+//! of them ([`Reconstructions::reconstruction`]). [`crate::integers`] finds which integer a
+//! reconstruction is.
 
 use crate::cut::Cutter;
 use crate::values::{Atom, AtomId, Form, ModForm, Source, VarId, World};
@@ -35,7 +38,7 @@ pub(crate) struct Apart {
     pub k: u32,
     pub rest: BTreeMap<AtomId, u32>,
     pub digits: BTreeMap<VarId, u32>,
-    /// The digits that were replaced by those of which they are sums.
+    /// The digits that are sums of digits, and were replaced by these.
     pub split: BTreeMap<VarId, u32>,
 }
 
@@ -44,14 +47,14 @@ pub(crate) struct Apart {
 pub(crate) struct Reconstruction {
     /// All digits with their factors.
     pub digits: Vec<(VarId, i64)>,
-    /// What it is modulo each of some numbers, of which no two have a common divisor; with the digits
-    /// that were split to find it.
+    /// Its residue modulo each of its moduli, which are pairwise coprime. With each residue come
+    /// the digits that were split to find it.
     pub forms: Vec<(ModForm, BTreeMap<VarId, u32>)>,
-    /// Whether it depends on variables that are integers known modulo q, beside the inputs.
+    /// Whether it depends on variables other than inputs that are integers known modulo q.
     pub lower: bool,
 }
 
-/// The digits of which a digit is a sum, with factors, if it is one of several.
+/// The digits that add up to a digit, with factors; [`None`] if it is not a sum of several.
 pub(crate) type Parts = Option<Arc<Vec<(VarId, i64)>>>;
 
 /// Integers as multiples of reconstructions, modulo q.
@@ -63,7 +66,7 @@ pub(crate) struct Reconstructions<'c> {
     below: FxHashMap<u32, Vec<Below>>,
     /// Digits that are sums of digits.
     split: FxHashMap<VarId, Parts>,
-    /// Digits spelled out.
+    /// Digits split after unfolding ([`Reconstructions::spelled`]).
     spelled: FxHashMap<VarId, Parts>,
     foreign: FxHashMap<VarId, Arc<Apart>>,
     /// Integers that modulo a number are sums of products of digits: digits themselves.
@@ -185,7 +188,7 @@ impl<'c> Reconstructions<'c> {
         Ok(out)
     }
 
-    /// The digits of which a variable is a sum, if it is one of several.
+    /// Splits a variable into the digits that it is a sum of, if there are several.
     pub fn parts(&mut self, v: VarId) -> Parts {
         if let Some(parts) = self.split.get(&v) {
             return parts.clone();
@@ -198,8 +201,8 @@ impl<'c> Reconstructions<'c> {
         parts
     }
 
-    /// The same of a digit that is the sum of a variable and of functions of it, with what that variable
-    /// is of in its place: of `x + f(x)` with x = u + u', the digits u, u' and f(x).
+    /// Splits a digit as [`Self::parts`] does, but first unfolds the variables in its sum once. If
+    /// the digit is `x + f(x)` with x = u + u', its parts are u, u' and f(x).
     pub fn spelled(&mut self, v: VarId) -> Parts {
         if let Some(parts) = self.spelled.get(&v) {
             return parts.clone();
@@ -248,11 +251,12 @@ impl<'c> Reconstructions<'c> {
         Ok(apart)
     }
 
-    /// Finds what a sum of products of digits is modulo the number that these digits are known in.
+    /// Finds the residue of a sum of products of digits, modulo the number in which these digits
+    /// are known.
     ///
-    /// A product by a digit, as of an operand's residue, says nothing modulo `m`. But where the sum
-    /// fits its word unreduced, as with a small operand, it is that integer form in any modulus: so it
-    /// is a digit of the modulus of its factors.
+    /// A product with a digit, such as an operand's residue, says nothing modulo `m`. But the sum
+    /// may fit its word unreduced, as it does with a small operand. Then it is that integer form in
+    /// any modulus, and so a digit for the modulus of its factors.
     fn own(&mut self, v: VarId, m: u32) -> Result<(), Failure> {
         if self.own.contains_key(&v) {
             return Ok(());
@@ -275,11 +279,12 @@ impl<'c> Reconstructions<'c> {
         self.own.get(&v).map_or_else(|| self.cut.world.var(v).residue.m, |form| form.m)
     }
 
-    /// The reconstruction on top of which a digit stands: its number in the list.
+    /// Finds the reconstruction with this top digit, and returns its number in the list.
     ///
-    /// With p_1, …, p_m the moduli in an order in which digits depend on earlier ones only, the factor
-    /// of the top is p_1·…·p_(m−1). From the top downwards each digit's factor is a multiple of the
-    /// moduli before its own, and modulo those behind it what makes the digit cancel.
+    /// Let p_1, …, p_m be the moduli in an order in which digits depend only on earlier ones. The
+    /// factor of the top digit is p_1·…·p_(m−1). The other factors follow from the top down. Each
+    /// is a multiple of the moduli before the digit's own. Modulo each later modulus it makes the
+    /// digit cancel.
     fn reconstruction(&mut self, top: VarId) -> Result<usize, Failure> {
         if let Some(&number) = self.of.get(&top) {
             return Ok(number);
@@ -348,7 +353,8 @@ impl<'c> Reconstructions<'c> {
         Ok(self.list.len() - 1)
     }
 
-    /// What digits with factors are modulo p, all digits of other moduli having cancelled.
+    /// Adds digits with factors modulo p. It is an error if a digit of another modulus does not
+    /// cancel.
     fn cancelled(
         &self,
         digits: &[(VarId, i64)],
@@ -382,8 +388,8 @@ impl<'c> Reconstructions<'c> {
         Ok((ModForm { m: p, k: all.k, t }, all.split))
     }
 
-    /// The digits of a form modulo q as multiples of reconstructions, with those that had to be spelled out for it
-    /// and how often.
+    /// Writes the digits of a form modulo q as multiples of reconstructions. Also returns the
+    /// digits that had to be unfolded for this, with their factors.
     pub fn reconstructions(
         &mut self,
         apart: &Apart,
@@ -413,7 +419,8 @@ impl<'c> Reconstructions<'c> {
         Ok((out, spelled))
     }
 
-    /// Takes the multiple of a reconstruction from a sum of digits modulo q that leaves nothing of its top.
+    /// Subtracts from a sum of digits modulo q the multiple of a reconstruction that removes its
+    /// top digit.
     fn take(
         &mut self,
         top: VarId,
@@ -435,9 +442,9 @@ impl<'c> Reconstructions<'c> {
         Ok(())
     }
 
-    /// The digits to spell out, with factors, for none of the `inner` digits to be left of a sum modulo q:
-    /// of a sum of sums some cancel, and what is left is spelled in another way than where it is the digit
-    /// of a reconstruction.
+    /// Unfolds digits until no `inner` digit is left in a sum modulo q, and returns the unfolded
+    /// digits with their factors. When sums of sums are added, some terms cancel. What is left is
+    /// then a different sum from the one that is the digit of a reconstruction.
     fn spell(
         &mut self,
         left: &mut BTreeMap<VarId, u32>,
@@ -482,7 +489,8 @@ fn add<K: Ord>(to: &mut BTreeMap<K, u32>, key: K, c: u64, m: u64) {
     *x = ((u64::from(*x) + c) % m) as u32;
 }
 
-/// The moduli of some digits, each before those whose digits depend on its own; `last` is the last.
+/// Orders the moduli of digits: each comes before those whose digits depend on its own, and `last`
+/// comes last.
 fn order(
     known: &BTreeMap<VarId, Arc<Apart>>,
     modulus_of: &dyn Fn(&VarId) -> u32,
@@ -516,7 +524,7 @@ fn inverse(a: i128, m: u32) -> Option<u32> {
     ringforge_ring::zq::inv(a, m.into()).map(|x| x as u32)
 }
 
-/// The least integer in magnitude of these residues in `[0, m)`, moduli m without a common divisor.
+/// The integer of least magnitude with these residues in `[0, m)`, for pairwise coprime moduli m.
 fn chinese(residues: &[(i128, u32)]) -> Option<i128> {
     let (mut x, mut all) = (0i128, 1i128);
     for &(r, m) in residues {

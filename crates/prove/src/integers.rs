@@ -1,11 +1,15 @@
-//! Which lines tell the kernel the integers that the reconstructions are ([`crate::garner`]), and outputs in terms
-//! of these.
+//! Writes the lines that show the kernel which integers the reconstructions are
+//! ([`crate::garner`]), and what outputs are in terms of these integers.
 //!
-//! A reconstruction is known modulo each of its moduli as a form over lower integers: inputs and their products, or
-//! variables that are known modulo q. So it gets a name, `modulo` lines say what the name is modulo each
-//! modulus, all digits of other moduli having cancelled, and a `chinese` line says that it is an integer
-//! form. Whatever was known modulo q in terms of digits is then named anew, and known in terms of these
-//! names: outputs, and variables that are lower integers of further reconstructions.
+//! A reconstruction is known modulo each of its moduli as a form over lower integers. These are
+//! inputs and their products, or variables that are known modulo q. The search gives the
+//! reconstruction a name. `modulo` lines state the residue of the name modulo each modulus, after
+//! all digits of other moduli have cancelled. A `chinese` line then states that the name is an
+//! integer form.
+//!
+//! Some outputs, and some variables that are lower integers of further reconstructions, were known
+//! modulo q in terms of digits. They get new names, which are known in terms of the
+//! reconstructions' names.
 
 use crate::cut::Cutter;
 use crate::garner::{Apart, Failure, Multiples, Parts, Reconstruction, Reconstructions};
@@ -21,7 +25,7 @@ use std::collections::BTreeMap;
 /// Stages of reconstructions over reconstructions at most.
 const STAGES: usize = 8;
 
-/// Whose form modulo q has digits.
+/// An output or a variable whose form modulo q has digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
     Output(usize),
@@ -33,7 +37,7 @@ struct Rooted {
     root: Root,
     apart: Apart,
     reconstructions: Multiples,
-    /// The digits that are spelled out for that.
+    /// The digits that were unfolded for that, with factors.
     spelled: BTreeMap<VarId, u32>,
 }
 
@@ -41,9 +45,10 @@ struct Lift<'c> {
     reconstructions: Reconstructions<'c>,
     /// Elements of an operand.
     n: usize,
-    /// In order of discovery, those that are told already taken out.
+    /// In order of discovery, without those that are already recorded.
     roots: Vec<Rooted>,
-    /// By reconstruction: the variables that it is an integer form over, where they are no inputs of two operands.
+    /// By reconstruction: the variables that its integer form is over; none if these are the inputs
+    /// of two operands.
     lower: Vec<Vec<VarId>>,
     /// By reconstruction: the kernel's name of it.
     named: FxHashMap<usize, u32>,
@@ -51,11 +56,11 @@ struct Lift<'c> {
     renamed: FxHashMap<VarId, u32>,
 }
 
-/// Records what outputs that depend on digits are in terms of the integers that the digits stand for; no
-/// line where none does. `n`: elements of an operand.
+/// Records what outputs with digits are in terms of the integers that the digits represent. Writes
+/// no line if no output has digits. `n` is the number of elements of an operand.
 ///
 /// # Errors
-/// Why they are not understood.
+/// Says why the outputs are not understood.
 pub(crate) fn lift(cut: &mut Cutter, outputs: &[ModForm], n: usize) -> Result<(), Failure> {
     let mut reconstructions = Reconstructions::new(cut);
     if !outputs.iter().any(|o| reconstructions.has_digits(o)) {
@@ -110,7 +115,7 @@ impl<'c> Lift<'c> {
         Err("products of products of other moduli".into())
     }
 
-    /// The variables, inputs among them, over which a reconstruction of lower integers is linear.
+    /// The variables, inputs among them, in which a reconstruction over lower integers is linear.
     fn below(&self, number: usize) -> Vec<VarId> {
         let reconstruction: &Reconstruction = &self.reconstructions.list[number];
         if !reconstruction.lower {
@@ -137,7 +142,7 @@ impl<'c> Lift<'c> {
         all
     }
 
-    /// Records all reconstructions and roots, each when what it is over is told.
+    /// Records all reconstructions and roots, each after all that it depends on.
     fn record(&mut self) -> Result<(), Failure> {
         let mut open: Vec<usize> = (0..self.reconstructions.list.len()).collect();
         loop {
@@ -184,7 +189,7 @@ impl<'c> Lift<'c> {
             };
             [all.into_iter().map(of).collect::<Result<_, _>>()?, Vec::new()]
         } else {
-            // Where elements stand tells the kernel which coefficients are alike.
+            // The kernel sees from the positions of elements which coefficients are alike.
             [0, 1].map(|operand| {
                 let input = |index| Made::Input { operand, index };
                 let record = &mut self.reconstructions.cut.record;
@@ -202,7 +207,7 @@ impl<'c> Lift<'c> {
         Ok(())
     }
 
-    /// The name of a reconstruction, with its interval and what it is modulo its moduli.
+    /// Names a reconstruction, and records its interval and its residue modulo each of its moduli.
     fn reconstruction(&mut self, number: usize) -> Result<u32, Failure> {
         let Reconstruction { digits, forms, .. } = self.reconstructions.list[number].clone();
         let cut = &mut *self.reconstructions.cut;
@@ -222,7 +227,8 @@ impl<'c> Lift<'c> {
         Ok(atom)
     }
 
-    /// The equations of digits that were split, with factors; `into` says into what.
+    /// Records the equations of digits that were split, and returns them with factors. `into` finds
+    /// the parts.
     fn split(
         &mut self,
         digits: &BTreeMap<VarId, u32>,
@@ -242,7 +248,7 @@ impl<'c> Lift<'c> {
         Ok(zeros)
     }
 
-    /// The name of a root, known modulo q in terms of reconstructions.
+    /// Names a root, and records its residue modulo q in terms of reconstructions.
     fn root(&mut self, rooted: &Rooted) -> Result<(), Failure> {
         let cut = &mut *self.reconstructions.cut;
         let (m, Apart { k, rest, .. }) = (cut.world.q, &rooted.apart);
@@ -283,7 +289,7 @@ fn made(cut: &mut Cutter, v: VarId) -> Result<u32, Failure> {
     cut.made(atom).ok_or_else(|| UNTOLD.into())
 }
 
-/// A new name: of a form that has one already, of that.
+/// Makes a new name for a form. If the form has a name already, the new name is for that name.
 fn named(cut: &mut Cutter, mut sum: Sum) -> u32 {
     loop {
         let (atom, new) = cut.record.make(Made::Name(sum.into()));

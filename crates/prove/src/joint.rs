@@ -1,11 +1,14 @@
-//! Intervals of sums by all that is known of their parts together: a linear program.
+//! Bounds a sum by all that is known of its parts together: a linear program.
 //!
-//! A name v of a sum D makes v - D zero, and a quotient A = floor(F / 2^B) makes F - 2^B·A - R zero, for a remainder R in
-//! [0, 2^B). Any multiples of such equations may be added to a sum S, which is then looked at part by part: a part is an
-//! atom with its interval, or a variable with functions of few pieces, which lies in the hull of the pieces' ends. The
-//! multiples by which S has the least upper bound are the solution of a linear program. A library finds it in floating
-//! point. Which terms vanish by it is exact, and gives the multiples anew as integers over a power of two. The kernel
-//! checks these alone.
+//! A name v of a sum D gives the equation v - D = 0. A quotient A = floor(F / 2^B) gives the
+//! equation F - 2^B·A - R = 0 for a remainder R in [0, 2^B). The search may add any multiples of
+//! such equations to a sum S. It then bounds the result part by part. One kind of part is an atom
+//! with its interval. The other is a variable with functions of few pieces, which lies in the hull
+//! of the pieces' ends.
+//!
+//! The multiples that give S the least upper bound solve a linear program. A library solves it in
+//! floating point. The solution shows which terms vanish. From these the search computes the
+//! multiples again, exactly, as integers over a power of two. The kernel checks these alone.
 
 use crate::cut::Cutter;
 use crate::enumeration::pieces;
@@ -20,30 +23,31 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 const EQUATIONS: usize = 24;
 const ATOMS: usize = 64;
 
-/// Points of a variable, between which functions of it are affine, at most.
+/// The most points of a variable between which its functions are affine.
 const POINTS: usize = 32;
 
 /// Evaluations that the pieces of a function may take.
 const WORK: u64 = 1 << 16;
 
-/// Programs without gain before no more are solved.
+/// After this many programs without gain, the search solves no more.
 const MISSES: usize = 256;
 
-/// Bounds are measured in what is known of a sum, but in no more than the words that are to hold them.
+/// The largest unit for bounds. The unit is the width that is known of a sum, but no more than the
+/// words that are to hold it.
 const WORD: i128 = 1 << 32;
 
 /// Below this a number of a solution counts as zero.
 const NEAR: f64 = 1e-6;
 
-/// The numerators of a witness stay below 2 to this.
+/// The largest exponent of a witness's scale, a power of two.
 const LARGEST: u32 = 100;
 
-/// What was found of sums, and of which nothing was.
+/// The bounds that were found for sums, and the sums for which none was found.
 #[derive(Default)]
 pub(crate) struct Joints {
     /// By sums without a constant, the first coefficient positive: how their greatest and least values are bounded.
     found: FxHashMap<Form, [Option<Steps>; 2]>,
-    /// Coefficients and intervals of sums that are as wide as they were known to be.
+    /// Coefficients and known intervals of sums that no program made narrower.
     missed: FxHashSet<(Vec<i64>, (i128, i128))>,
 }
 
@@ -82,13 +86,13 @@ impl Dyadic {
         Some(Dyadic::new(self.over(e)?.checked_add(product.over(e)?)?, e))
     }
 
-    /// The numerator over 2^e, which is no less than it has.
+    /// The numerator over 2^e, where e is at least its own exponent.
     fn over(self, e: u32) -> Option<i128> {
         let fits = 128 - self.n.unsigned_abs().leading_zeros() + (e - self.e) < 127;
         fits.then(|| self.n << (e - self.e))
     }
 
-    /// Its inverse, if that is one.
+    /// Its inverse, if that is dyadic.
     fn inverse(self) -> Option<Dyadic> {
         let power = self.n.unsigned_abs().is_power_of_two() && self.n.trailing_zeros() < 120;
         let (sign, twos) = (self.n.signum(), self.n.trailing_zeros());
@@ -99,7 +103,7 @@ impl Dyadic {
 }
 
 impl Cutter {
-    /// The interval of a form as known by linear programs that were solved.
+    /// The interval of a form that follows from the linear programs solved so far.
     pub(crate) fn joint_bounds(&self, form: &Form) -> Option<(i128, i128)> {
         if self.joints.found.is_empty() {
             return None;
@@ -117,7 +121,8 @@ impl Cutter {
         Some(steps.of(sign, form.k))
     }
 
-    /// Whether a form lies in an interval, a linear program for each end being tried where it is not known to.
+    /// Whether a form lies in an interval. If that is not known, tries a linear program for each
+    /// end.
     pub(crate) fn within(&mut self, form: &Form, lo: i128, hi: i128) -> bool {
         let Ok(r) = self.read(form) else { return false };
         if lo <= r.lo && r.hi <= hi {
@@ -130,7 +135,7 @@ impl Cutter {
             && self.read(form).is_ok_and(|r| lo <= r.lo && r.hi <= hi)
     }
 
-    /// Solves the linear programs of a form of which an interval is known; whether they show a narrower one.
+    /// Solves the linear programs of a form with a known interval. Returns whether they narrow it.
     pub(crate) fn joint(&mut self, form: &Form, known: (i128, i128)) -> bool {
         let Some((sum, _)) = key(form) else { return false };
         if self.joints.found.contains_key(&sum) || self.joints.missed.len() > MISSES {
@@ -163,8 +168,8 @@ impl Cutter {
         Some([side(self, 1), side(self, -1)])
     }
 
-    /// The equations of quotients and names that a form is over, the nearest first, and all atoms of these. [`None`] without
-    /// a quotient: what names say is found by unfolding them.
+    /// The equations of the quotients and names below a form, the nearest first, and all their
+    /// atoms. [`None`] without a quotient: unfolding finds what names alone can show.
     fn equations_below(&self, sum: &Form) -> Option<(Vec<Equation>, BTreeSet<AtomId>)> {
         let mut open: VecDeque<AtomId> = sum.t.iter().map(|t| t.0).collect();
         let (mut atoms, mut equations) = (BTreeSet::new(), Vec::new());
@@ -205,7 +210,7 @@ impl Cutter {
         equations.iter().any(|e| e.bits > 0).then_some((equations, atoms))
     }
 
-    /// Atoms by what they lie in together.
+    /// Divides atoms into parts.
     fn parts_of(&mut self, atoms: &BTreeSet<AtomId>) -> Option<Vec<Part>> {
         let mut groups: BTreeMap<VarId, Vec<(AtomId, Option<crate::funs::FunId>)>> =
             BTreeMap::new();
@@ -400,7 +405,8 @@ fn multiples(
     Some(exact.into_iter().map(|m| Dyadic { n: m.n * i128::from(sign), e: m.e }).collect())
 }
 
-/// The multiples of equations for which these steps of parts are zero, as far as they decide them, near what was found.
+/// The multiples of equations for which these steps of parts are zero. A multiple that the steps do
+/// not decide is the one that was found, rounded.
 fn exactly(
     ties: &[Vec<(AtomId, i128)>],
     equations: &[Equation],

@@ -64,7 +64,7 @@ pub(crate) fn summarise(out: &mut Ranges, graph: &Graph, walk: &mut Walk, object
         .collect();
 }
 
-/// The widest sum of products of which the high half is used.
+/// Finds the widest sum of products whose high half is used.
 fn widest_sum(out: &mut Ranges, graph: &Graph, walk: &mut Walk, object: &Object) {
     let mut widest: Option<(i128, i128, u32)> = None;
     for w in 0..walk.cut.world.wides.len() {

@@ -1,9 +1,10 @@
-//! The exact integer reading of a form: its interval and what it is modulo something.
+//! Reads a form as an exact integer: its interval, and its residue modulo some number.
 //!
-//! No modulus is asked for. Variables and products are what they are; functions of one base are
-//! lines modulo what enumeration finds, a quotient that is multiplied by c is hidden modulo c. The
-//! greatest common divisor of all that is the largest modulus in which the form is linear, and of
-//! its divisors one is chosen: the contract's modulus, else one that was met before, else its prime.
+//! The caller asks for no particular modulus. Variables and products are linear over the integers.
+//! The functions of one base are a line modulo whatever enumeration finds. A quotient times c
+//! vanishes modulo c. The greatest common divisor of these moduli is the largest modulus in which
+//! the form is linear. The search picks one of its divisors: the contract's modulus, else one that
+//! it met before, else its one large prime.
 
 use crate::cut::Cutter;
 use crate::lines::Line;
@@ -35,7 +36,8 @@ pub enum Odd {
     Floor,
 }
 
-/// Values of a variable up to which its quotients are functions where they are asked for.
+/// A quotient of a variable becomes a function only if the variable's interval is no longer than
+/// this.
 const FEW: i64 = 1 << 16;
 
 /// Why there is no reading.
@@ -241,9 +243,9 @@ impl Cutter {
         matches!(self.world.atoms[a as usize], Atom::Fun(..))
     }
 
-    /// A quotient of a variable of few values as a function of it, where functions of that variable
-    /// stand beside it: the upper half of a product without sign, its correction by the sign of the
-    /// variable, and the quotient with sign cancel only together.
+    /// Reads a quotient as a function of its variable, if that takes few values and the form also
+    /// has functions of it. Three parts cancel only together: the upper half of an unsigned
+    /// product, its correction by the variable's sign, and the signed quotient.
     fn quotient_beside(&mut self, f: u32, functions: &[Base]) -> Option<(Base, AtomId)> {
         let base = self.one_base(&self.world.floors[f as usize].form)?;
         let (lo, hi) = self.world.domain(base);
@@ -253,7 +255,7 @@ impl Cutter {
         self.quotient_as_function(f)
     }
 
-    /// A quotient of a sum that depends on one value, as a function of it.
+    /// Reads a quotient of a sum that depends on one base as a function of that base.
     pub(crate) fn quotient_as_function(&mut self, f: u32) -> Option<(Base, AtomId)> {
         let floor = &self.world.floors[f as usize];
         let (form, bits, ends) = (floor.form.clone(), floor.bits, (floor.lo, floor.hi));

@@ -1,16 +1,16 @@
-//! Sums in terms of the variables that were made of parts of them.
+//! Folds sums: writes them over the variables that were made of parts of them.
 
 use crate::cut::Cutter;
 use crate::funs::centre;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId, inverse};
 
-/// Rounds of replacements at most: one may make room for the next.
+/// The most rounds of replacements. One round may enable the next.
 const ROUNDS: usize = 8;
 
 impl Cutter {
-    /// Replaces, in a form modulo 2^width, the defining terms of variables that it also depends
-    /// on through functions by the variable itself, so that a sum and a function of the same sum
-    /// meet in one enumeration.
+    /// Folds variables in a form modulo 2^width. If the form also depends on a variable through
+    /// functions, the variable replaces the terms of its own sum. A sum and a function of the same
+    /// sum then meet in one enumeration.
     pub fn resolve(&mut self, form: &mut Form, width: u8) {
         for _ in 0..ROUNDS {
             if !self.resolve_once(form, width) {
@@ -19,12 +19,14 @@ impl Cutter {
         }
     }
 
-    /// The form resolved so far as it says no less then: where some terms of a variable's sum are not in
-    /// the form, the variable and what undoes these terms may take more values together than the
-    /// terms that they replace. All are the same modulo 2^width, so any may be read.
+    /// Resolves the form as far as that loses nothing. If the form lacks some terms of a variable's
+    /// sum, folding adds the variable and terms that undo the missing ones. Together these may take
+    /// more values than the terms that they replace. All versions are equal modulo 2^width, so any
+    /// may be read.
     ///
-    /// Multiples of one sum are resolved alike, lest they be multiples of different variables: those by
-    /// 2^k as the sum is modulo 2^(width - k), which is as much as they say of it.
+    /// Multiples of one sum are resolved alike, so that they become multiples of the same variable.
+    /// A multiple by 2^k is resolved as the sum modulo 2^(width - k), because it says no more about
+    /// the sum.
     pub(crate) fn resolved(&mut self, form: &Form, width: u8) -> Form {
         let twos = form.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0) as u8;
         if twos > 0 && twos < width {
@@ -51,12 +53,12 @@ impl Cutter {
         }
     }
 
-    /// The form resolved by the earliest variables first, where it fits a word of `width` bits then and
-    /// takes less than `most` values.
+    /// Resolves the form by the earliest variables first. Returns the result if it then fits a word
+    /// of `width` bits and takes fewer than `most` values.
     ///
-    /// The sum that is reduced may hold the sum of a later variable, which is in the form as well, and
-    /// once that is by its name the reduced sum is not seen: in a + d - q·round((a + d)/q) + f(d) it is
-    /// d that must stay spelled out. Whichever comes first, all are the same modulo 2^width.
+    /// The reduced sum may contain the sum of a later variable that is also in the form. Once that
+    /// variable is folded, the reduced sum is no longer recognised. In a + d - q·round((a + d)/q)
+    /// + f(d) the variable d must stay unfolded. Either order gives the same form modulo 2^width.
     fn resolved_otherwise(&mut self, form: &Form, width: u8, most: i128) -> Option<Form> {
         let mut next = form.clone();
         for v in self.candidates(form).into_iter().rev() {
@@ -107,7 +109,7 @@ impl Cutter {
         changed
     }
 
-    /// The sums that a form, or a function in it, is in terms of, the latest first.
+    /// The variables of sums in a form, in its functions and under its quotients, the latest first.
     fn candidates(&self, form: &Form) -> Vec<VarId> {
         let mut candidates: Vec<VarId> = Vec::new();
         let cut = |v: &VarId| matches!(self.world.var(*v).source, Source::Cut { .. });
@@ -125,7 +127,7 @@ impl Cutter {
         candidates
     }
 
-    /// Appends the variables that a quotient is one of, or a quotient of a quotient.
+    /// Appends the variables under a quotient, also through quotients of quotients.
     fn under(&self, floor: u32, variables: &mut Vec<VarId>) {
         for &(a, _) in &self.world.floors[floor as usize].form.t {
             match self.world.atoms[a as usize] {
@@ -136,8 +138,8 @@ impl Cutter {
         }
     }
 
-    /// A form modulo 2^width with a variable in place of what it holds of the variable's sum, if that
-    /// is more than half.
+    /// Folds a variable in a form modulo 2^width, if the form holds more than half of the
+    /// variable's sum.
     fn replaced(&self, form: &Form, v: VarId, width: u8) -> Option<Form> {
         let Source::Cut { form: d, bits } = &self.world.var(v).source else { return None };
         if *bits < width {
@@ -160,8 +162,9 @@ fn unit(form: &Form) -> i64 {
     often.map_or(1, |run| run[0])
 }
 
-/// Whether `form` surely has at most half of the terms of `d`. Terms stand in order: where few lie between the ends of `d`,
-/// most of its terms are missing. No term is looked at, as they are for each variable of a form with thousands of them.
+/// Whether `form` certainly has at most half of the terms of `d`. Terms are sorted by atom: if few
+/// lie between the ends of `d`, most of its terms are missing. It does not look at the terms one by
+/// one, because it runs for each variable of a form with thousands of terms.
 fn lacks_most(form: &Form, d: &Form) -> bool {
     let (Some(&(first, _)), Some(&(last, _))) = (d.t.first(), d.t.last()) else { return true };
     let place = |a: AtomId| form.t.partition_point(|t| t.0 < a);

@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// Index of an interned atom.
 pub type AtomId = u32;
 
-/// So many terms at most are added to a sum in its place, each of which may move all that follow.
+/// The most terms that [`Form::added`] inserts into a sum in place. Each of them may move all later
+/// terms.
 const FEW: usize = 4;
 
 /// Index of a variable.
@@ -83,8 +84,9 @@ impl Form {
         t.extend(terms.filter(|t| t.1 != 0));
         Form { k: sum(a.k, b.k), t }
     }
-    /// The same as `combine(self, 1, other, c, width)`, of a sum that nobody else needs and whose coefficients are centred:
-    /// the few terms of `other` are put in their places, so that a sum of n terms takes n steps one by one, not n^2.
+    /// The same as `combine(self, 1, other, c, width)`, for a sum that the caller owns and whose
+    /// coefficients are centred. If `other` has few terms, they are inserted in place. So building
+    /// a sum of n terms one by one takes n steps, not n^2.
     pub fn added(mut self, other: &Form, c: i64, width: u8) -> Form {
         if other.t.len() > FEW.min(self.t.len() / 8) {
             return Form::combine(&self, 1, other, c, width);
@@ -164,7 +166,7 @@ pub enum Expansion<'w> {
     Exact(&'w Form),
     /// This form, whose modulus is a multiple of m.
     Residue(&'w ModForm),
-    /// An integer of which nothing but its interval is known.
+    /// An integer that is known only by its interval.
     Leaf,
 }
 
@@ -219,7 +221,7 @@ pub struct Low {
     pub cause: Option<u32>,
 }
 
-/// A wide sum of which the high half is used.
+/// A wide sum whose high half is used.
 #[derive(Clone, Debug)]
 pub struct Wide {
     /// The exact integer form, no constant.
