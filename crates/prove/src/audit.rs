@@ -1,8 +1,9 @@
 //! A second opinion: the tables that a proof rests on, tested against concrete evaluation.
 //!
-//! For given inputs every variable has a value, by its definition. It must lie in the variable's
-//! interval and be congruent to the variable's residue form, modulo that form's modulus; a node's form must give the node's
-//! bits. A contradiction is an error of the search; tests look for one.
+//! Given the inputs, every variable has the value that its definition states. The value must lie in
+//! the variable's interval. It must be congruent to the variable's residue form, modulo that form's
+//! modulus. A node's form must give the node's bits. A contradiction is an error of the search;
+//! tests look for one.
 
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, World};
 

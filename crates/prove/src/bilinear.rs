@@ -1,14 +1,16 @@
-//! Sums of products of sums, as narrow as they are once what cancels between the products is gone.
+//! Sums of products of sums, as narrow as they are after terms cancel between the products.
 //!
-//! Of h = a + b and h' = a - b, g = c + d and g' = c - d the sum h·g + h'·g' is 2·(a·c + b·d), of which the two products
-//! alone know nothing; Karatsuba's (a + b)·c + b·(d - c) is a·c + b·d. One step, a shear, leads to all of these: for any e
+//! Let h = a + b, h' = a - b, g = c + d and g' = c - d. Then h·g + h'·g' is 2·(a·c + b·d), which
+//! the two products alone do not show. Karatsuba's (a + b)·c + b·(d - c) is a·c + b·d. One step, a
+//! shear, leads to all of these. For any e
 //!
 //! ```text
 //! x·y + σ·x'·y' = (x - e·x')·y + e·x'·(y + e·σ·y')
 //! ```
 //!
-//! which is worth a try where parts of x cancel parts of x', and parts of y those of y'. The factors that are new are named.
-//! That x - e·x' is a multiple of one is an equation, and the kernel takes equations times atoms.
+//! The search tries this if parts of x cancel parts of x', and parts of y cancel parts of y'. New
+//! factors get names. That x - e·x' is a multiple of a name is an equation, and the kernel takes
+//! equations times atoms.
 
 use crate::cut::Cutter;
 use crate::reading::{Reading, gcd};
@@ -19,13 +21,14 @@ use ringforge_kernel::form::Form as Sum;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// Products at most of a sum that is looked at.
+/// The most products of a sum that the search shears.
 const PRODUCTS: usize = 64;
 
-/// Bits of the factors that are named at most.
+/// The most bits of a factor that gets a name.
 const FACTOR: u32 = 32;
 
-/// `x + e·y = m·r`, where of x and y those are spelled out of which that is said, and r is named for what is left.
+/// `x + e·y = m·r`. `spelled` says which of x and y must be unfolded to show this. `named` says
+/// that r is a name made for what is left.
 #[derive(Clone, Copy, Debug)]
 struct Merged {
     of: [VarId; 2],
@@ -55,7 +58,8 @@ pub(crate) struct Sheared {
 }
 
 impl Cutter {
-    /// A sum of products that a word nearly holds, or hardly, by the name of one that lies in this interval.
+    /// Writes a sum of products by a name that lies in this interval. The sum must be close to the
+    /// limit of its word, just inside or just outside.
     pub(crate) fn sheared(&mut self, form: &Form, lo: i128, hi: i128) -> Option<Form> {
         let product = |a| matches!(self.world.atoms[a as usize], Atom::Prod(..));
         let count = form.t.iter().filter(|t| product(t.0)).count();
@@ -100,7 +104,7 @@ impl Cutter {
         Some(atom.scaled(sign, 64).plus(form.k, 64))
     }
 
-    /// Shears products as long as that makes their sum narrower.
+    /// Shears products as long as their sum gets narrower.
     fn narrowest(&mut self, products: &mut Products) -> Vec<Step> {
         let mut steps = Vec::new();
         loop {
@@ -130,7 +134,8 @@ impl Cutter {
         }
     }
 
-    /// The narrowest of what one shear, or two, make of two products, if that is narrower than they are.
+    /// The narrowest result of one or two shears of two products, if it is narrower than the
+    /// products.
     fn pair(&mut self, pair: [Product; 2]) -> Option<(Vec<Product>, Vec<Step>)> {
         let mut best = None;
         let mut least = self.wide(&pair);
@@ -234,7 +239,7 @@ impl Cutter {
         merged(Some((sign * content, v)), true)
     }
 
-    /// How the bounds of a sum of products are found that is narrower than its terms.
+    /// The witness for the bounds of a sum of products that is narrower than its terms.
     pub(crate) fn sheared_witness(&mut self, v: VarId) -> Option<Witness> {
         let steps = self.sheared.steps.get(&v)?.clone();
         let mut zeros = Vec::with_capacity(steps.len());
@@ -251,7 +256,7 @@ impl Cutter {
         Some(Witness { scale: 1, zeros })
     }
 
-    /// The equation `x + e·y - m·r = 0`, by what those are of.
+    /// The equation `x + e·y - m·r = 0`, with x, y and r unfolded as `merged` says.
     fn equation_of(&mut self, merged: &Merged) -> Option<Zero> {
         let [x, y] = merged.of;
         let mut terms = vec![(x, 1, merged.spelled[0]), (y, merged.e, merged.spelled[1])];
@@ -302,8 +307,8 @@ mod tests {
         ("a step of each", |g, [a, b, c, d]| ([a, g.add(c, d), g.add(a, b), d], true)),
     ];
 
-    /// The interval of the name by which the extension of eight products of words up to `most` is known, every line of
-    /// which the kernel accepts.
+    /// The interval of the name that the extension of eight products of words up to `most` gets.
+    /// The kernel accepts each of its lines.
     fn found(of: Pair, most: i64) -> Option<(i64, i64)> {
         let mut g = Graph::new();
         let mut sum = g.constant(32, 0);

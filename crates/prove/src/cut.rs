@@ -27,10 +27,10 @@ pub struct Cutter {
     /// Exact integer form to its variable and the sign with which it is that.
     exact: FxHashMap<Form, (VarId, i64)>,
     failed: FxHashMap<(u8, Form), u32>,
-    /// Variables that are no integer forms, by interval and residue.
+    /// Variables without an integer form, by interval and residue.
     alike: FxHashMap<((i64, i64), ModForm), Vec<VarId>>,
-    /// Variables cut from sums that were taken apart: the sums as they were spelled out, with the
-    /// bits for which both are equal.
+    /// Variables that were cut from another form equal to the sum: the sum itself, and the bits for
+    /// which both are equal.
     pub(crate) spelled: FxHashMap<VarId, (Arc<Form>, u8)>,
     /// Forms of one base that gain nothing from a variable.
     plain: rustc_hash::FxHashSet<(u8, Form)>,
@@ -46,23 +46,25 @@ pub struct Cutter {
     pub node: u32,
     /// The certificate so far.
     pub(crate) record: Record,
-    /// What the last quotient was taken of, as it was spelled, and of which base it became a function.
+    /// The form that the last quotient was taken of, after folding and unfolding, and the base that
+    /// the quotient became a function of.
     pub(crate) taken: (Form, Option<Base>),
     /// Whether it was a quotient of a quotient: `taken` has the inner one.
     pub(crate) joined: bool,
-    /// Whether quotients stay what they are, where functions of one variable might do.
+    /// Whether quotients stay quotients, even where functions of one variable would do.
     pub(crate) quotients: bool,
     /// Whether the sum that is being cut was unfolded.
     unfolding: bool,
 }
 
-/// Values of a variable below which a line modulo another number than q may be an accident.
+/// If a variable takes fewer values than this, a line modulo a number other than q may be an
+/// accident.
 const FEW: i64 = 256;
 
-/// Variables that a form is compared with at most.
+/// The most variables that a form is compared with.
 const TWINS: usize = 4;
 
-/// Variables that are made level at most where a sum is too wide.
+/// The most variables that are made level when a sum is too wide.
 const TIES: usize = 8;
 
 impl Cutter {
@@ -146,13 +148,13 @@ impl Cutter {
         self.world.funs.intern(crate::funs::Fun { width, op, args: args.iter().copied().collect() })
     }
 
-    /// The same integer, in terms of variables of which the form has a function that undoes them.
+    /// Folds variables that have a function in the form which cancels them. The integer stays the
+    /// same.
     ///
-    /// A reduction `s - q·round(s/q)` is narrow, but where s is spelled out, and perhaps merged with
-    /// what else is added, nothing shows it: the function's slope tells which multiple of s the
+    /// A reduction `s - q·round(s/q)` is narrow. But s may be unfolded, and merged with other
+    /// terms, so that nothing shows this. The function's slope then tells which multiple of s the
     /// form must hold. Each variable is made level once, the latest first, since definitions bring
-    /// in earlier variables only; the caller sees whether
-    /// what comes out is narrow.
+    /// in earlier variables only. The caller checks whether the result is narrow.
     fn tie(&mut self, form: &Form) -> Option<(Form, Reading)> {
         let mut next = form.clone();
         let mut below = VarId(u32::MAX);
@@ -181,14 +183,14 @@ impl Cutter {
         Some((next, reading))
     }
 
-    /// The multiple of v, not zero, that what the form has of functions of v lacks to be level.
+    /// The nonzero multiple of v that makes the form's functions of v level.
     pub(crate) fn slope(&mut self, form: &Form, v: VarId) -> Option<i64> {
         let m = self.lacking(form.t.iter().map(|&(a, c)| (a, c.into())), v, 0)?;
         i64::try_from(m).ok().filter(|m| *m != 0 && m.abs() < 1 << 20)
     }
 
-    /// The whole multiple m of v for which terms over 2^scale and m·v rise least from one end of v's interval to the
-    /// other; [`None`] where numbers grow beyond 128 bits.
+    /// The integer m for which these terms over 2^scale, plus m·v, rise least from one end of v's
+    /// interval to the other. [`None`] if numbers grow beyond 128 bits.
     pub(crate) fn lacking(
         &mut self,
         terms: impl Iterator<Item = (AtomId, i128)>,
@@ -227,8 +229,8 @@ impl Cutter {
         self.cut_within(form, width, narrow, width)
     }
 
-    /// The same for a variable of at most 2^room values: where a sum was multiplied by a power of two
-    /// only as many of its low bits matter, but it is no less an integer for that.
+    /// The same for a variable of at most 2^room values. If a sum was multiplied by a power of two,
+    /// only `width` of its low bits matter, but it is still an integer that may take more values.
     fn cut_within(
         &mut self,
         form: &Form,
@@ -377,8 +379,8 @@ impl Cutter {
         Ok((v, centre(u.wrapping_mul(sign), width).wrapping_shl(twos)))
     }
 
-    /// The variable of a form that is equal to another one modulo 2^bits, for which it is cut: where
-    /// the first is spelled out, the variable is found all the same.
+    /// Cuts a variable for `form`, which equals another form modulo 2^bits. Remembers the other
+    /// form, so that the variable is also found where that one occurs unfolded.
     fn cut_instead(
         &mut self,
         (spelled, form): (&Form, &Form),
@@ -395,8 +397,8 @@ impl Cutter {
         Ok((v, m))
     }
 
-    /// Whether a sum with quotients, all of whose coefficients are even, is known modulo an even q as it
-    /// stands: of its half nothing is known modulo q.
+    /// Whether a sum with quotients and only even coefficients is known modulo an even q as it
+    /// stands. Nothing would be known of its half modulo q.
     fn known_whole(&mut self, bare: &Form, room: u8) -> bool {
         let even = self.world.q.is_multiple_of(2) && bare.t.iter().all(|t| t.1 & 1 == 0);
         even && self.world.has_floor(bare)
@@ -451,12 +453,12 @@ impl Cutter {
         (v, sign)
     }
 
-    /// A form of exact integers in terms of the variable that it is a multiple of, where there is one:
+    /// Writes a form of exact integers over the variable that it is a multiple of, if there is one:
     /// `c·(x - y) + k` is `c·v + k` if v is x - y.
     ///
-    /// The variable is equal to its sum as an integer, not only modulo a power of two, so the form is
-    /// the same integer for all inputs, and so is whatever is made of it: two quotients of one sum,
-    /// once spelled out and once by the name of the sum, are one atom, and cancel.
+    /// The variable equals its sum as an integer, not only modulo a power of two. So the form is
+    /// the same integer for all inputs, and so is everything made of it. Take two quotients of one
+    /// sum, one of the unfolded sum and one of its name. They are then one atom, and cancel.
     pub(crate) fn by_name(&self, form: Form) -> Form {
         let content = form.t.iter().fold(0, |g, t| crate::reading::gcd(g, t.1.unsigned_abs()));
         let Ok(content @ 1..) = i64::try_from(content) else { return form };
@@ -469,15 +471,15 @@ impl Cutter {
         }
     }
 
-    /// A variable that is always equal to an exact form, or to minus that, though spelled in another
-    /// way; with the sign.
+    /// Finds a variable that always equals an exact form, or minus that form, but whose own sum
+    /// differs. Returns it with the sign.
     ///
-    /// Compilers compute one thing in two ways: a reduction once in words, once in halves of double
-    /// words, a sum of products once by a constant and once by minus that. Montgomery's product is
-    /// understood only where both its halves are products of the same variables. Equality is what the
-    /// exact reading of the difference says: its interval is [0, 0], by enumeration of the functions of
-    /// each base, which are facts of the certificate. Equal intervals and residues only say where to
-    /// look.
+    /// Compilers compute the same value in two ways. They reduce once in words and once in halves
+    /// of double words. They compute a sum of products once with a constant and once with its
+    /// negative. Montgomery's product is understood only if both its halves are products of the
+    /// same variables. The exact reading of the difference decides equality: its interval must be
+    /// [0, 0]. That interval comes from enumerating the functions of each base, which are facts of
+    /// the certificate. Equal intervals and residues only show where to look.
     fn twin(&mut self, d: &Form, known: &((i64, i64), ModForm)) -> Option<(VarId, i64)> {
         let ((lo, hi), residue) = known;
         let opposite = ((-hi, -lo), residue.negated());
@@ -540,8 +542,8 @@ impl Cutter {
         self.world.causes.len() as u32 - 1
     }
 
-    /// Why an output that is a function of a variable is not linear modulo q: where something below it is the
-    /// low half of a sum that did not fit, that is the cause.
+    /// Says why an output that is a function of a variable is not linear modulo q. If something
+    /// below the variable is the low half of a sum that did not fit, that is the cause.
     pub fn not_linear(&mut self, v: VarId) -> u32 {
         if let Some(first) = self.first_passed(&Form::atom(self.world.var(v).atom)) {
             return first;

@@ -1,8 +1,8 @@
-//! Enumeration: what a function of one variable does over the variable's whole interval, by
-//! enumeration. No lemma about any reduction is needed, and none is trusted.
+//! Enumeration: evaluates a function of one variable over the variable's whole interval. This needs
+//! no lemma about any reduction, and trusts none.
 //!
-//! Intervals are cut where the kernel cuts them, so that the many intervals over which one and the same
-//! reduction is asked about cost little more than one.
+//! Intervals are cut where the kernel cuts them. So asking about one reduction over many intervals
+//! costs little more than asking about one.
 
 use crate::funs::{FunId, Funs, centre};
 use crate::lines::Line;
@@ -22,7 +22,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of c times the function, whose values have 64 bits.
+    /// The summary of c times the function, whose values have 64 bits.
     pub fn times(self, c: i64) -> Summary {
         let [a, b] = [self.min, self.max].map(|x| x.wrapping_mul(c));
         Summary { min: a.min(b), max: a.max(b), line: self.line.times(c) }
@@ -36,13 +36,14 @@ pub struct TooWide;
 /// A function, an interval and a number of bits.
 type Interval = (FunId, i64, i64, u8);
 
-/// Narrowest interval that is cut into pieces before it is enumerated.
+/// The narrowest interval that is cut into pieces before it is enumerated.
 pub(crate) const WIDE: i64 = 1 << 18;
-/// Intervals looked at before a function counts as having too many pieces.
+/// After this many intervals a function counts as having too many pieces.
 const MOST: usize = 1 << 15;
 
-/// The pieces of `f` over `[lo, hi]`, those of one line that follow one another as one; [`None`] if there are too many,
-/// or more than `budget` evaluations of an operation are needed, which are taken from it.
+/// The pieces of `f` over `[lo, hi]`, where adjacent pieces of one line become one. [`None`] if
+/// there are too many, or if they need more than `budget` evaluations of an operation. The
+/// evaluations are taken from the budget.
 pub fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> Option<Vec<Piece>> {
     let mut all: Vec<Piece> = Vec::new();
     each_piece(funs, f, (lo, hi), MOST, budget, &mut |piece| {
@@ -59,7 +60,7 @@ pub fn pieces(funs: &mut Funs, f: FunId, lo: i64, hi: i64, budget: &mut u64) -> 
     Some(all)
 }
 
-/// Points of an interval at which functions are looked at before they are enumerated.
+/// The number of points of an interval at which functions are evaluated before they are enumerated.
 pub const POINTS: usize = 8;
 
 /// The ends of `[lo, hi]`, and points between them that no small period has in common.
@@ -69,7 +70,7 @@ pub fn points(lo: i64, hi: i64) -> [i64; POINTS] {
     between.map(|(n, of)| (i128::from(lo) + span * n / of) as i64)
 }
 
-/// What a function is on consecutive points.
+/// A function on consecutive points.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     /// The first point, and the value there.
@@ -80,7 +81,7 @@ struct Part {
 }
 
 impl Part {
-    /// The values from lo on, of which there is at least one.
+    /// The function with these values from lo on. There must be at least one.
     fn through(lo: i64, values: &[i64]) -> Part {
         let (min, max) = extremes(values);
         let is = Summary { min, max, line: Line::through(lo, values) };
@@ -88,7 +89,7 @@ impl Part {
         Part { first, several: values.len() > 1, is }
     }
 
-    /// With the values that follow, of more than one.
+    /// Adds the values that follow. The part must have more than one point.
     fn extend(&mut self, at: i64, values: &[i64]) {
         let ((min, max), is) = (extremes(values), &mut self.is);
         (is.min, is.max) = (is.min.min(min), is.max.max(max));
@@ -107,7 +108,7 @@ impl Part {
         }
     }
 
-    /// Of these points and those that follow.
+    /// Adds the points that follow.
     fn join(&mut self, next: &Part) {
         let (is, other) = (&mut self.is, &next.is);
         (is.min, is.max) = (is.min.min(other.min), is.max.max(other.max));
@@ -197,8 +198,8 @@ impl Enumeration {
         result
     }
 
-    /// What a function is on an interval, of which parts may be known. Of a `wide` one no part that is wide by itself is
-    /// enumerated: pieces are few or it is [`None`].
+    /// The function on an interval, whose parts may be known. If `wide`, no part that is itself
+    /// wide is enumerated: it has few pieces, or the result is [`None`].
     fn part(&mut self, funs: &mut Funs, f: FunId, lo: i64, hi: i64, wide: bool) -> Option<Part> {
         let known = self.parts.get(&(f, lo, hi)).copied();
         if let Some(known) = known.filter(|p| wide || p.is_some()) {
@@ -262,7 +263,7 @@ impl Enumeration {
             && hi - lo >= WIDE
             && let Ok(s) = self.summary(funs, f, lo, hi)
         {
-            // Of a modulus that a line has not all twos may be kept.
+            // A line need not keep all factors of two of its modulus.
             let small = bits < 62 && s.line.m.is_multiple_of(1 << bits);
             if s.line.m == 0 || bits < 62 {
                 let result = (s.line.m == 0 || small).then_some((c, d));
@@ -317,8 +318,8 @@ mod tests {
         funs.lin(64, 0, 1, &[(quotient, -q)])
     }
 
-    /// Wide intervals of one function, one inside another and beside it: what is found is what all points say, and
-    /// hundreds cost less than all points once.
+    /// Takes wide intervals of one function that contain each other or overlap. The search finds
+    /// what all points say, and hundreds of intervals cost less than all points once.
     #[test]
     fn wide_intervals_of_one_function_share_their_pieces() {
         let (mut funs, q, end) = (Funs::default(), 30011i64, 1i64 << 22);
@@ -343,7 +344,7 @@ mod tests {
         assert!(spent < once, "{spent} for all, {once} for each point once");
     }
 
-    /// What is told of parts is told of the whole, however it is cut, down to single points.
+    /// What holds for the parts holds for the whole, however it is cut, down to single points.
     #[test]
     fn parts_join_to_the_whole() {
         let line = |x: i64| 5 * x - 7;

@@ -1,7 +1,7 @@
 //! Which modulus a form is read in, and forms of several moduli taken apart.
 //!
-//! Products may go through other moduli than the contract's. Nobody tells which: a prime is met where
-//! enumeration finds functions that are lines modulo nothing else.
+//! Products may go through moduli other than the contract's. Nothing states which. The search meets
+//! a prime where enumeration finds functions that are lines modulo nothing else.
 
 use crate::cut::Cutter;
 use crate::funs::FunOp;
@@ -12,9 +12,9 @@ pub(crate) fn odd_part(m: u64) -> u64 {
     if m == 0 { 0 } else { m >> m.trailing_zeros() }
 }
 
-/// Moduli that are met are at least this large: small common divisors are accidents.
+/// The least modulus that is accepted: smaller common divisors are accidents.
 const LEAST: u64 = 97;
-/// Moduli met at most.
+/// The most moduli that are accepted.
 const MODULI: usize = 64;
 
 impl Cutter {
@@ -59,9 +59,10 @@ impl Cutter {
         Some(n as u32)
     }
 
-    /// A sum that needs several moduli in terms of variables of one modulus each, so that it is an
-    /// exact form: Garner's `r + p·u` with r known modulo p and u modulo another prime is read in
-    /// neither, but is what it is over r and u. [`None`] where one modulus will do.
+    /// Writes a sum that needs several moduli over variables of one modulus each, so that it is an
+    /// exact form. Take Garner's `r + p·u` with r known modulo p and u modulo another prime. It has
+    /// no reading in either modulus, but it is exact over r and u. [`None`] if one modulus is
+    /// enough.
     pub(crate) fn separate(&mut self, form: &Form, bits: u8) -> Option<Form> {
         let function =
             |a: AtomId| matches!(self.world.atoms[a as usize], Atom::Fun(..) | Atom::High(_));
@@ -102,8 +103,8 @@ impl Cutter {
         self.apart(form).or(short)
     }
 
-    /// The same sum modulo 2^bits, its functions in that many bits: above them, compilers leave in
-    /// a register what they like. [`None`] where nothing changes.
+    /// The same sum modulo 2^bits, with its functions in that many bits. Compilers leave arbitrary
+    /// bits above them in a register. [`None`] if nothing changes.
     pub(crate) fn shortened(&mut self, form: &Form, bits: u8) -> Option<Form> {
         let mut out = Form { k: form.k, t: Vec::new() };
         let mut changed = false;
@@ -127,9 +128,10 @@ impl Cutter {
         bases.iter().all(|b| b.1 == 0 || self.modulus(b.1, false).is_some())
     }
 
-    /// The same sum, in which values of a variable that is a function of another are functions of
-    /// that one where it occurs as well: in `y - (p & -[y > p/2])` with y = x + (p & -[x < -p/2]) and y
-    /// spelled out, only both corrections together are a residue. [`None`] where nothing changes.
+    /// Takes values of a variable that is a function of another, and writes them as functions of
+    /// that other one if the sum has it too. The sum stays the same. Take `y - (p & -[y > p/2])`
+    /// with y = x + (p & -[x < -p/2]) and y unfolded. Only both corrections together are a residue.
+    /// [`None`] if nothing changes.
     fn ancestral(&mut self, form: &Form) -> Option<Form> {
         let mut form = form.clone();
         let mut changed = false;
@@ -169,9 +171,10 @@ impl Cutter {
         }
     }
 
-    /// The same sum modulo 2^width, in which the functions of each base come with the coefficients,
-    /// of those that are congruent, for which they take the fewest values together: `x - p·f(x)`,
-    /// where 2^width - p is smaller than p and stands in its place.
+    /// The same sum modulo 2^width, with other coefficients of its functions. Of the congruent
+    /// coefficients it has those for which the functions of each base take the fewest values
+    /// together. An example is `x - p·f(x)`, where 2^width - p is smaller than p and stands in its
+    /// place.
     pub(crate) fn narrowed(&mut self, form: &Form, width: u8) -> Form {
         let mut bases: Vec<Base> = form.t.iter().filter_map(|t| self.base(t.0)).collect();
         bases.sort_unstable();

@@ -1,4 +1,5 @@
-//! Nodes that are plain: sums that grow term by term, and what the certificate need not say, as the kernel finds it by itself.
+//! Plain nodes: sums that grow term by term, and nodes without a line, which the kernel finds by
+//! itself.
 
 use crate::values::{Atom, AtomId, Form};
 use crate::walk::Walk;
@@ -40,8 +41,8 @@ impl Walk<'_> {
         matches!(self.cut.world.atoms[a as usize], Atom::Fun(..) | Atom::Floor(_))
     }
 
-    /// A sum of which one argument's form is read for the last time and has no function, nor has the other's: that form
-    /// with the other added to it.
+    /// Adds to one argument's form in place. That form must be read here for the last time, and
+    /// neither argument's form may have a function.
     pub(crate) fn added(&mut self, id: NodeId) -> Option<Form> {
         let node = self.graph.node(id);
         let (&[x, y], Op::Add | Op::Sub) = (&node.args[..], &node.op) else { return None };

@@ -1,9 +1,9 @@
 //! Quotients by powers of two of words too wide to enumerate, as exact rational forms.
 //!
 //! `floor(F / 2^k) = F/2^k - ρ/2^k` with ρ in [0, 2^k). Substituted into a form, that leaves a
-//! rational linear form whose interval is as good as the errors ρ allow: for Montgomery's
-//! `c·a + q·floor((ζ'·a + 2^31) / 2^32)` the coefficients of a add up to ζ/2^32, and nothing but
-//! q·ρ/2^32 is lost.
+//! rational linear form. Its interval is as good as the errors ρ allow. In Montgomery's
+//! `c·a + q·floor((ζ'·a + 2^31) / 2^32)` the coefficients of a add up to ζ/2^32, and only q·ρ/2^32
+//! is lost.
 
 use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp, centre};
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// with values stay inside 128 bits (checked all the same).
 const ROOM: u32 = 100;
 
-/// Quotients taken between the bounds of a form, up to which it is a function with few pieces.
+/// A form is a function with few pieces if its bounds span at most this many quotients.
 const FEW: i128 = 4;
 
 impl Cutter {
@@ -28,7 +28,7 @@ impl Cutter {
         self.floor_of((form, 0), bits, w, self.world.wide)
     }
 
-    /// The same as a quotient, where it might be a function of one variable.
+    /// The same, but never as a function of one variable.
     pub(crate) fn quotient_of(&mut self, form: &Form, bits: u8, w: u8) -> Form {
         self.quotients = true;
         let out = self.floor(form, bits, w);
@@ -36,8 +36,8 @@ impl Cutter {
         out
     }
 
-    /// The same of a form of which what is taken has 2^up times as much; with `respell`, of a sum by its name,
-    /// or of a name's sum, where that is simpler.
+    /// The same for a form that counts 2^up times in the form taken. With `respell` it folds a sum,
+    /// or unfolds a name, where that is simpler.
     fn floor_of(&mut self, (form, up): (&Form, u8), bits: u8, w: u8, respell: bool) -> Form {
         debug_assert!((1..=62).contains(&bits));
         let mut whole = Form::constant(form.k >> bits, w);
@@ -106,20 +106,20 @@ impl Cutter {
         matches!(form.t[..], [(a, 1 | -1)] if matches!(self.world.atoms[a as usize], Atom::Floor(_)))
     }
 
-    /// Notes that a part of what quotients are taken of, 2^up times, was spelled in another way.
+    /// Notes that a part of the form taken, which counts 2^up times, was rewritten.
     fn respelled(&mut self, from: &Form, to: &Form, up: u8) {
         let difference = Form::combine(to, 1, from, -1, 64);
         self.taken.0 = Form::combine(&self.taken.0, 1, &difference, 1 << up, 64);
     }
 
-    /// `c·v + k` with the sum that v is equal to as an integer in its place, where v takes 2^bits values
-    /// or more and that leaves few quotients by 2^bits.
+    /// Unfolds v in `c·v + k` to the sum that it equals as an integer. Does so only if v takes
+    /// 2^bits values or more, and the result then spans few quotients by 2^bits.
     ///
-    /// The low word of a product is spelled out with coefficients modulo 2^bits, and their sum may take
-    /// more values than a word does. Montgomery's product of that by p has the coefficients of the
-    /// upper half's product modulo 2^bits: so once the multiples of 2^bits in the products of c by the
-    /// sum's coefficients are taken out, quotients of one sum are left in both halves. The integer is
-    /// the same either way.
+    /// The low word of a product is unfolded with coefficients modulo 2^bits, and their sum may
+    /// take more values than a word does. Montgomery's product of that word by p has the
+    /// coefficients of the upper half's product modulo 2^bits. The search therefore takes the
+    /// multiples of 2^bits out of the products of c by the sum's coefficients. Then both halves
+    /// have quotients of one sum. The integer is the same either way.
     fn shorter(&mut self, form: &Form, bits: u8) -> Option<Form> {
         let [(a, c)] = form.t[..] else { return None };
         let Atom::Var(v) = self.world.atoms[a as usize] else { return None };
@@ -157,7 +157,7 @@ impl Cutter {
         }
     }
 
-    /// A quotient that is better a function of one variable.
+    /// A quotient as a function of one variable, where that is better.
     fn few(&mut self, rest: &Form, bits: u8, up: u8) -> Option<Form> {
         if self.world.cause_in(rest).is_some() || self.quotient(rest, 64, bits) {
             return None;
@@ -265,16 +265,17 @@ impl Cutter {
         Some(Steps { scale, floors, names, groups, bounds: r.bounds() })
     }
 
-    /// The interval of a form in which functions of a variable stand beside quotients of its sum.
+    /// The interval of a form that has functions of a variable as well as quotients of its sum.
     pub(crate) fn folded_bounds(&mut self, form: &Form) -> Option<(i128, i128)> {
         self.rational_steps(form, View::Folded).map(|steps| steps.bounds)
     }
 
-    /// Sums of variables, of which functions stand beside them, by the names of the variables: the whole of a sum, or
-    /// the multiple of it that its functions lack to be level.
+    /// Folds sums of variables that also have functions in the form. The name replaces the whole
+    /// sum, or the multiple of it that makes the functions level.
     ///
-    /// A quotient of c·x for c = 2^k·h + l is h·x and one of l·x, which is a function where l·x takes few values: what
-    /// it reduces has c·x, of which l·x is to meet the function, whatever is left of h·x.
+    /// For c = 2^k·h + l, a quotient of c·x is h·x plus a quotient of l·x. The latter is a function
+    /// if l·x takes few values. The form that the quotient reduces has c·x. Its part l·x must meet
+    /// the function, whatever is left of h·x.
     fn folded(&mut self, r: &mut Rational) -> Option<Vec<(VarId, i128)>> {
         let mut names = Vec::new();
         let mut bases: Vec<VarId> = r
@@ -306,7 +307,7 @@ impl Cutter {
         if names.is_empty() { None } else { Some(names) }
     }
 
-    /// The multiple of a variable's sum all of whose terms a form has.
+    /// The multiple of a variable's sum that a form has with all its terms.
     fn whole(&self, r: &Rational, sum: &Form) -> Option<i128> {
         let &(first, lead) = sum.t.first()?;
         let n = r.terms.get(&first).copied().unwrap_or(0) / i128::from(lead);
@@ -316,14 +317,14 @@ impl Cutter {
         (n != 0 && sum.t.iter().all(beside)).then_some(n)
     }
 
-    /// The whole multiple of a variable, 2^scale times, that its functions lack to be level.
+    /// The integer multiple of a variable, times 2^scale, that makes its functions level.
     fn level(&mut self, r: &Rational, v: VarId) -> Option<i128> {
         let m = self.lacking(r.terms.iter().map(|(&a, &n)| (a, n)), v, r.scale)?;
         (m != 0).then(|| m.checked_mul(1i128 << r.scale)).flatten()
     }
 
-    /// A form with its quotients replaced, as far as numbers allow, and the factors of their equations, each
-    /// at the scale of its time.
+    /// Replaces the quotients of a form, as far as numbers allow. Also returns the factors of their
+    /// equations, each at the scale that held then.
     fn replaced_quotients(
         &mut self,
         form: &Form,
@@ -358,7 +359,7 @@ impl Cutter {
             for &(b, c) in &floor.form.t {
                 r.add(&self.world.atoms, b, n.checked_mul(c.into())?)?;
             }
-            // What it is of was named after it was spelled out.
+            // The sum got its name after the quotient was taken.
             for &(b, _) in floor.form.t.iter().filter(|_| unfold) {
                 let Atom::Var(v) = self.world.atoms[b as usize] else { continue };
                 let Source::Cut { form, bits: 64 } = &self.world.var(v).source else { continue };
@@ -381,9 +382,9 @@ impl Cutter {
         Some((r, steps, names))
     }
 
-    /// The same with the sums that variables are equal to in their place, where all terms of such a
-    /// sum occur beside its variable: what quotients are of was spelled out before the sum had a
-    /// name. [`None`] where nothing changes.
+    /// Unfolds variables if all terms of their sums occur in the form as well. This happens if a
+    /// quotient was taken of the unfolded sum before the sum had a name. [`None`] if nothing
+    /// changes.
     fn spelled_out(&self, r: &Rational) -> Option<(Rational, Vec<(VarId, i128)>)> {
         let mut out: Option<Rational> = None;
         let mut names = Vec::new();
@@ -406,8 +407,8 @@ impl Cutter {
         out.map(|out| (out, names))
     }
 
-    /// Adds the intervals of the atoms that are no quotients. Gives back the whole parts of what is of one
-    /// variable and, 2^scale times as large, beyond what is enumerated together.
+    /// Adds the intervals of the atoms that are not quotients. Returns the integer parts of groups
+    /// of one variable that, times 2^scale, are too large to be enumerated together.
     pub(crate) fn rest(&mut self, r: &mut Rational) -> Option<Vec<Form>> {
         let terms: Vec<(AtomId, i128)> = std::mem::take(&mut r.terms).into_iter().collect();
         // Functions are read with everything of their base, so far as coefficients are whole.
@@ -466,8 +467,8 @@ impl Cutter {
         }
     }
 
-    /// Whether 64 bits hold the sum of those terms that are of one base, but for what all their coefficients
-    /// are multiples of, as the kernel wants it of what it enumerates together.
+    /// Whether 64 bits hold the sum of the terms of one base, after division by their greatest
+    /// common divisor. The kernel asks this of terms that it enumerates together.
     fn together(&self, base: Base, terms: &[(AtomId, i128)]) -> bool {
         let own: Vec<(AtomId, i128)> =
             terms.iter().copied().filter(|t| self.base_of(t.0) == Some(base)).collect();
@@ -492,18 +493,18 @@ type Quotients = Vec<Replaced<AtomId>>;
 /// Names that were replaced.
 type Names = Vec<Replaced<VarId>>;
 
-/// How a form with quotients is looked at, beside replacing them by what they are of.
+/// How a form with quotients is viewed, besides replacing quotients by their forms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum View {
     /// In no other way.
     Plain,
-    /// With sums in place of names in the end, where their terms stand beside.
+    /// With names unfolded at the end, if all terms of their sums are in the form as well.
     Spelled,
-    /// With sums in place of names on the way, so that quotients in them cancel.
+    /// With names unfolded on the way, so that quotients in them cancel.
     Unfolded,
-    /// With names in place of sums whose functions stand beside.
+    /// With sums folded that also have functions in the form.
     Folded,
-    /// As a linear program has it whose value is the upper end, where one was solved.
+    /// By the linear program for the upper end, if one was solved.
     Upper,
     /// The same for the lower end.
     Lower,

@@ -1,10 +1,11 @@
-//! Sums respelled by one name after another, as long as a few points of each variable say that it narrows them.
+//! Folds and unfolds one name of a sum after another, as long as a few points of each variable show
+//! that this narrows the sum.
 //!
-//! Any integer κ makes κ·(v - D) zero, where v names D. Of a reduction v - q·round(v/q) only the quotient may
-//! be left, where D was spelled out and met its like; and a sum may hold names whose parts would cancel. To fold
-//! one name or to unfold one, by what it is of as that stands, is a step, and a step is taken where the sum is
-//! narrower after it. A step changes few groups of terms, so that it costs little to try, and nothing is enumerated
-//! but what comes out in the end.
+//! Any integer κ makes κ·(v - D) zero, where v names D. A sum may hold D unfolded, so that its
+//! terms meet their like. Of a reduction v - q·round(v/q) only the quotient may then be left. A sum
+//! may also hold names whose parts would cancel. One step folds or unfolds one name, without
+//! touching the names in its definition. The search takes a step if the sum is narrower after it. A
+//! step changes few groups of terms, so it costs little to try. Only the final sum is enumerated.
 
 use crate::cut::Cutter;
 use crate::enumeration::POINTS;
@@ -13,13 +14,13 @@ use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Names at most by which a sum is respelled.
+/// The most names of a sum that are folded or unfolded.
 const NAMES: usize = 1024;
 
-/// How often each name is tried at most.
+/// The most times that each name is tried.
 const PASSES: usize = 8;
 
-/// Different multiples at most that make terms of a name's sum vanish.
+/// The most different multiples that make terms of a name's sum vanish.
 const RATIOS: usize = 4;
 
 /// The largest multiple of a name, and what coefficients stay below.
@@ -62,7 +63,7 @@ impl Spelling {
         self.terms.get(&a).copied().unwrap_or(0)
     }
 
-    /// How wide the sum is with these terms added, m times; with the groups that they change.
+    /// The width of the sum with these terms added m times, and the groups that they change.
     fn with(&self, cut: &mut Cutter, step: &[(AtomId, i64)], m: i128) -> Option<(i128, Groups)> {
         let mut wide = self.width;
         let mut changed: Groups = Vec::with_capacity(step.len());
@@ -91,8 +92,9 @@ impl Spelling {
         Some((wide, changed))
     }
 
-    /// Multiples of a name that the sum may be narrower without, where the name is subtracted for what it is of:
-    /// all there is of it, what makes a term of its sum vanish, and what its functions lack to be level.
+    /// Multiples of a name for which its definition may stand, so that the sum is narrower. These
+    /// are the name's own coefficient, those that make a term of the definition vanish, and the one
+    /// that makes the name's functions level.
     fn multiples(&self, cut: &Cutter, v: VarId, of: &Form) -> Vec<i128> {
         let mut all = Vec::new();
         let own = self.coefficient(cut.world.var(v).atom);
@@ -135,8 +137,8 @@ fn add(values: &mut [i128; POINTS], at: &[i64; POINTS], c: i128) -> Option<()> {
 }
 
 impl Cutter {
-    /// The same integer, in a spelling in which it takes at most `room` values, where folding and unfolding
-    /// single names leads to one.
+    /// The same integer as a sum that takes at most `room` values, if folding and unfolding single
+    /// names finds one.
     pub(crate) fn narrower_spelling(&mut self, form: &Form, room: i128) -> Option<Form> {
         if self.world.has_floor(form) {
             return None;
@@ -185,8 +187,8 @@ impl Cutter {
         None
     }
 
-    /// The names that a form, or what its names are of, is in terms of, the latest first: those of sums of
-    /// variables, of their functions and of products.
+    /// The names in a form and in the definitions of its names, the latest first. They name sums of
+    /// variables, of functions of variables and of products.
     fn names_below(&self, form: &Form) -> Vec<(VarId, Arc<Form>)> {
         let mut names: Vec<(VarId, Arc<Form>)> = Vec::new();
         let mut seen: FxHashSet<VarId> = FxHashSet::default();
@@ -216,7 +218,7 @@ impl Cutter {
         })
     }
 
-    /// Whether points, or an interval, tell how wide an atom is.
+    /// Whether points, or an interval, show how wide an atom is.
     fn understood(&self, a: AtomId) -> bool {
         matches!(
             self.world.atoms[a as usize],
@@ -289,8 +291,9 @@ mod tests {
         }
     }
 
-    /// Of v = p + a + b, where p is a sum of six reduced names and a and b are two more: p - a - b less the
-    /// reduction of v, in which p met its like: -2a - 2b + Q·round(v / Q).
+    /// Let v = p + a + b, where p is a sum of six reduced names, and a and b are two more. Take p
+    /// - a - b less the reduction of v. The terms of p cancel, which leaves -2a - 2b + Q·round(v
+    /// / Q).
     #[test]
     fn a_quotient_that_is_left_alone_meets_its_sum_again() {
         let mut cut = Cutter::new(Q as u32);

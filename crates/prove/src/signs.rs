@@ -1,15 +1,15 @@
-//! Signs of 32-bit words, and products of words read without sign.
+//! Signs of 32-bit words, and unsigned products.
 //!
-//! SSE2 multiplies words without sign only. Compilers correct the upper half: with x read without
-//! sign as `x + 2^32·[x < 0]`,
+//! SSE2 multiplies only unsigned words. Compilers correct the upper half. With the unsigned reading
+//! `x_u = x + 2^32·[x < 0]` of x,
 //!
 //! ```text
 //! x_u·y_u = x·y + 2^32·([x < 0]·y + [y < 0]·x)   modulo 2^64
 //! ```
 //!
 //! and `[x < 0]·y` is `y` under the mask of x's sign. For a constant y that is a multiple of the
-//! difference of two quotients; for a variable it is an atom that nothing is known of but that it is
-//! the same wherever the two words are, so that it may cancel and do nothing else.
+//! difference of two quotients. For a variable y it is an atom with an unknown value. The atom is
+//! the same wherever the two words are, so it can cancel, and do nothing else.
 
 use crate::values::{Base, Form};
 use crate::walk::Walk;
@@ -79,14 +79,14 @@ impl Walk<'_> {
         self.words.insert(id, word);
     }
 
-    /// The word of whose sign all bits of a node are copies.
+    /// The word whose sign all bits of a node copy.
     fn sign_of(&self, id: NodeId) -> Option<Arc<Form>> {
         let node = self.graph.node(id);
         let mask = node.width == WORD && matches!(node.op, Op::Ashr(_) | Op::Sext);
         if mask { self.words.get(&id).cloned() } else { None }
     }
 
-    /// `-[x < 0]` of the word of whose sign a node's bits are copies.
+    /// `-[x < 0]` of the word whose sign all bits of a node copy.
     pub(crate) fn sign(&mut self, id: NodeId) -> Option<Form> {
         let word = self.sign_of(id)?;
         let (form, spelled, base) = self.sign_form(&word)?;
@@ -95,8 +95,9 @@ impl Walk<'_> {
         Some(form)
     }
 
-    /// `-[x < 0]` of a word, as what its two extensions differ by, where they are exact forms; with the word as
-    /// the quotients in it spell it, and the base of which they are functions.
+    /// `-[x < 0]` of a word, from the difference of its two extensions, if these are exact forms.
+    /// Also returns the form of the word that their quotients were taken of, and the base that
+    /// these are functions of.
     fn sign_form(&mut self, word: &Form) -> Option<(Form, Form, Option<Base>)> {
         let word = self.variable(word, WORD);
         self.cut.taken = Default::default();
@@ -121,7 +122,7 @@ impl Walk<'_> {
         Some((form, spelled, above.or(below)))
     }
 
-    /// `mask & y` with the mask a sign, the argument of this number.
+    /// `mask & y` where the mask, argument number `of`, is a sign.
     pub(crate) fn under_sign(&mut self, of: u8, mask: NodeId, y: &Form) -> Option<Form> {
         let x = self.sign_of(mask)?;
         if y.t.is_empty() {
@@ -145,7 +146,7 @@ impl Walk<'_> {
         self.cut.made_name(&sign)
     }
 
-    /// The product of two words read without sign, where that is not the same as with sign.
+    /// The product of two unsigned words, if it differs from the signed product.
     pub(crate) fn unsigned_product(&mut self, a: NodeId, b: NodeId) -> Option<Arc<Form>> {
         let word = |id: NodeId| {
             let zext = self.graph.node(id).op == Op::Zext;

@@ -1,7 +1,7 @@
-//! How many values sums take at least, told by a few points of each variable.
+//! Lower bounds on how many values sums take, from a few points of each variable.
 //!
-//! A sum is read in many spellings, to keep the narrowest. Most of them are far wider than any word: two points
-//! tell that, where the exact interval takes all of a variable's.
+//! The search reads a sum in many equal forms, and keeps the narrowest. Most of them are far wider
+//! than any word. Two points show that, while the exact interval takes all points of a variable.
 
 use crate::cut::Cutter;
 use crate::enumeration::{POINTS, points};
@@ -22,12 +22,12 @@ impl Cutter {
         !self.world.has_floor(form) && self.spread(form, most) >= most
     }
 
-    /// At least how wide the interval of a form's reading is, as far as a few points show; `most` or more,
-    /// once that is reached.
+    /// A lower bound for the width of a form's reading, as far as a few points show; `most` or
+    /// more, once that is reached.
     ///
-    /// The interval of a reading is the sum of those of its parts, and a part that is a function of one
-    /// variable has at least the values that it takes at some points. Quotients, which are read in
-    /// other ways, and low halves count as if they took one value.
+    /// The interval of a reading is the sum of the intervals of its parts. A part that is a
+    /// function of one variable has at least the values that it takes at some points. Quotients,
+    /// which are read in other ways, and low halves count as if they took one value.
     fn spread(&mut self, form: &Form, most: i128) -> i128 {
         let mut spread = 0i128;
         let mut terms: Vec<(Base, AtomId, i64)> = Vec::with_capacity(form.t.len());

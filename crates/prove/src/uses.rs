@@ -4,7 +4,7 @@ use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp, centre};
 use crate::values::{Atom, AtomId, Base, Form, Var, VarId};
 
-/// Bits of words that are multiplied without sign.
+/// Bits of the words that are multiplied as unsigned.
 const WORD: u8 = 16;
 
 /// A form at a place where its integer reading matters.
@@ -97,8 +97,9 @@ impl Cutter {
         Use::One(base, fun)
     }
 
-    /// A variable that is, with its sign, the half of a sum of products, known modulo q and not negative, which needs a
-    /// few bits more than the word: Montgomery's result for a q that leaves no spare bit. The word is a function of it.
+    /// Finds a variable, with a sign, that is the high half of a sum of products and needs up to
+    /// two bits more than the word. The half must be known modulo q and not negative. Montgomery's
+    /// result is such a half if q leaves no spare bit. The word is a function of the variable.
     fn longer(&mut self, form: &Form, width: u8) -> Option<(VarId, i64)> {
         let half = |t: &(AtomId, i64)| matches!(self.world.atoms[t.0 as usize], Atom::High(_));
         if width != WORD || !form.t.iter().any(half) {
@@ -110,9 +111,10 @@ impl Cutter {
         (known && r.lo >= 0 && r.hi < 1 << (WORD + 2)).then(|| self.variable(bare, r))
     }
 
-    /// The same `m·v + k` by a variable that has the constant in it, where that puts it around zero: a canonical residue
-    /// that is centred, as words of 16 bits are stored, is one number. Its products by constants would have constants else, sums of these as well, and each
-    /// reduction of such a sum would be another function.
+    /// Writes `m·v + k` over a variable that includes the constant, if its interval then lies
+    /// around zero. A canonical residue that is stored centred, as in 16-bit words, becomes one
+    /// number this way. Otherwise its products by constants would have constants, and so would sums
+    /// of these. Each reduction of such a sum would be a different function.
     fn centred(&mut self, v: VarId, m: i64, k: i64) -> (VarId, i64, i64) {
         let Var { lo, hi, atom, .. } = *self.world.var(v);
         let (low, high) = if m < 0 { (-hi, -lo) } else { (lo, hi) };
@@ -153,8 +155,9 @@ impl Cutter {
         }
     }
 
-    /// The same for a factor of a product of variables. Of a word that wraps modulo a power of two the
-    /// low bits are all that is known: what they are of is multiplied, where only low bits are asked for.
+    /// The same for a factor of a product of variables. A word that wraps modulo a power of two is
+    /// known only in its low bits. Its variable may be multiplied only where no more than 16 bits
+    /// are asked for.
     pub fn as_factor(&mut self, form: &Form, width: u8) -> Result<(VarId, i64, i64), u32> {
         let (v, m, k) = self.as_variable(form, width)?;
         let var = self.world.var(v);
@@ -165,11 +168,12 @@ impl Cutter {
         Ok(self.lifted(v, m, k, width))
     }
 
-    /// The same factor `m·v + k` by a variable that has the constant in it, where that makes of a word
-    /// without sign one that is not negative: the interval of (v + k)·y is narrower than that of v·y + k·y.
+    /// Writes the factor `m·v + k` over a variable that includes the constant, if this makes the
+    /// integer of an unsigned word non-negative. The interval of (v + k)·y is narrower than that of
+    /// v·y + k·y.
     ///
-    /// The constant is one of those that are congruent modulo 2^16, whatever the width, so that both halves
-    /// of a product are those of the same variables.
+    /// The constant is chosen among those that are congruent modulo 2^16, whatever the width. So
+    /// both halves of a product are halves of a product of the same variables.
     fn lifted(&mut self, v: VarId, m: i64, k: i64, width: u8) -> (VarId, i64, i64) {
         let Var { lo, hi, atom, .. } = *self.world.var(v);
         let (low, high) = if m < 0 { (-hi, -lo) } else { (lo, hi) };
