@@ -6,8 +6,8 @@
 
 use crate::values::inverse;
 
-/// `f(x) = c·x + d` modulo m at all points of an interval; 0 stands for equality of integers, and
-/// 1 says nothing.
+/// `f(x) = c·x + d` modulo m at all points of an interval. m = 0 means equality of integers, and m
+/// = 1 says nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
     /// The modulus.
@@ -33,7 +33,7 @@ impl Line {
     /// No line at all.
     pub const NONE: Line = Line { m: 1, c: 0, d: 0 };
 
-    /// The line through the values at lo, lo + 1, …, of which there is at least one.
+    /// The line through the values at lo, lo + 1, …; there must be at least one.
     pub fn through(lo: i64, values: &[i64]) -> Line {
         let Some(&first) = values.first() else { return Line::NONE };
         let c = values.get(1).map_or(0, |&v| i128::from(v) - i128::from(first));
@@ -89,7 +89,8 @@ impl Line {
         }
     }
 
-    /// The same for the line on the points from lo on, of which there are `several`.
+    /// The same for the line on the points from lo on; `several` says whether there is more than
+    /// one.
     pub fn join(&mut self, next: &Line, lo: i64, several: bool) {
         if self.m != 1 {
             self.meet_line(lo, lo.saturating_add(several.into()), next.d, next.c);

@@ -1,8 +1,8 @@
 //! The certificate of a walk, written while it goes.
 //!
-//! Nothing here is believed: [`ringforge_kernel`] walks over the same graph by these lines and accepts or
-//! refuses. Definitions are written where they are first used; each node that is not plainly linear gets
-//! the rules of its steps and the form that the walk goes on with.
+//! Nothing here is believed: [`ringforge_kernel`] walks over the same graph by these lines and
+//! accepts or refuses. Definitions are written where they are first used. Each node that is not
+//! plainly linear gets the rules of its steps and the form that the walk continues with.
 
 use crate::cut::Cutter;
 use crate::funs::{FunId, FunOp};
@@ -34,7 +34,7 @@ pub struct Record {
     divided: FxHashMap<(u32, Sum), u32>,
     /// Names and the moduli of their residues.
     pub(crate) residues: FxHashSet<(u32, u32)>,
-    /// The moduli that integer forms are told in, beside that of their residue.
+    /// The moduli in which integer forms are stated, besides the modulus of their residue.
     pub(crate) moduli: Vec<u32>,
     pub(crate) near: FxHashMap<Sum, u32>,
 }
@@ -52,7 +52,7 @@ impl Record {
         lines
     }
 
-    /// What output k is told to be.
+    /// The form that output k is stated to be.
     pub(crate) fn output(&mut self, k: usize) -> Option<&mut Sum> {
         match self.outputs.get_mut(k)? {
             Some(Line::Output { form, .. }) => Some(form),
@@ -86,7 +86,8 @@ impl Record {
     }
 }
 
-/// What power of two, below 2^16, all coefficients of a sum of which a high half is taken are multiples of.
+/// The exponent of the power of two, below 2^16, that divides all coefficients of a sum whose high
+/// half is taken.
 fn common_twos(form: &Form) -> u8 {
     form.t.iter().map(|t| t.1.trailing_zeros()).min().unwrap_or(0).min(15) as u8
 }
@@ -462,8 +463,9 @@ impl Cutter {
         Some(id)
     }
 
-    /// The name of a sum of one variable and its functions, with its interval: the kernel enumerates it with
-    /// coefficients that 64 bits hold, and adds it up where it stands with greater ones.
+    /// Names a sum of one variable and its functions, and bounds the name. The kernel enumerates
+    /// the sum if 64 bits hold its coefficients. Where these are greater, it only adds up the
+    /// terms.
     fn named_slice(&mut self, group: &Form) -> Option<u32> {
         let made = self.made_sum(group)?;
         let (id, new) = self.record.make(Made::Name(made.into()));
@@ -514,8 +516,9 @@ impl Cutter {
         Some((Witness { scale: 1i128 << steps.scale, zeros }, steps.bounds))
     }
 
-    /// Ends the record of a node: its rules, and the form that the walk goes on with unless that is
-    /// `linear`, the combination of its arguments' forms.
+    /// Ends the record of a node with its rules and the form that the walk continues with. A node
+    /// without rules needs no line if that form is `linear`, the combination of its arguments'
+    /// forms.
     pub(crate) fn record_node(&mut self, node: u32, form: &Form, width: u8, linear: Option<&Form>) {
         let mut rules = std::mem::take(&mut self.record.rules);
         if let [(a, 1)] = form.t[..]
@@ -566,7 +569,7 @@ impl Cutter {
         Some(self.record.make(Made::Name(made.into())).0)
     }
 
-    /// What an atom stands for that is not understood but as `[x < 0]·y`: `sign` is `-[x < 0]`.
+    /// Defines an atom that is known only as `[x < 0]·y`; `sign` is `-[x < 0]`.
     pub(crate) fn made_masked(&mut self, atom: AtomId, sign: u32, y: &Form) {
         let Some(y) = self.made_sum(y) else { return };
         let mut t = vec![(sign, -y.k)];
@@ -582,7 +585,8 @@ impl Cutter {
         self.record.rules.push(Rule::Sign { of, form: Sum::atom(sign), by: unfolded(sign) });
     }
 
-    /// Makes the product that was recorded last one of words without sign, whose signs have these names.
+    /// Makes the product that was recorded last one of unsigned words, whose signs have these
+    /// names.
     pub(crate) fn by_unsigned(&mut self, signs: (Option<u32>, Option<u32>), width: u8) {
         let (Some(x), Some(y)) = signs else { return };
         if let Some(Rule::Product { a, b }) = self.record.rules.last_mut() {
@@ -644,8 +648,8 @@ impl Cutter {
         out
     }
 
-    /// A high half: its atom, its remainder as a function of its low half, the twos taken out of both, and the
-    /// equation between them.
+    /// A high half: its atom, its remainder as a function of its low half, the exponent of the
+    /// power of two taken out of both, and the equation between them.
     fn high_half(&mut self, a: AtomId, wide: u32) -> Option<(u32, u32, u8, Zero)> {
         let (low, m) = self.world.wides[wide as usize].low;
         let twos = common_twos(&self.world.wides[wide as usize].form);
@@ -660,8 +664,9 @@ impl Cutter {
         Some((floor, remainder, twos, zero))
     }
 
-    /// Records that bits are taken from `multiples + form/2^up`, where `form` is a sum P, which is `high`, and
-    /// functions of its low half: from `2^16·floor(P / 2^16)` and functions of the low half alone.
+    /// Records that bits are taken from `multiples + form/2^up`. Here `form` is a sum P, which is
+    /// `high`, plus functions of its low half. The line has `2^16·floor(P / 2^16)` and functions of
+    /// the low half alone.
     pub(crate) fn by_carry(&mut self, multiples: &Form, form: &Form, high: &Form, up: u8) {
         let wide = self.world.wide(high, self.node);
         let floor = self.world.atom(Atom::High(wide));
