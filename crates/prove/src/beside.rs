@@ -1,8 +1,9 @@
-//! A walk with the kernel beside it: a line is taken only if the kernel accepts it.
+//! A walk in step with the kernel: it takes a line only if the kernel accepts the line.
 //!
-//! The search writes lines for what it holds to be true, and the kernel replays them afterwards. If it refuses one, the search
-//! walks once more and asks for each line. A refused line is an attempt that failed: the node keeps what needs no line, or is a
-//! value of which nothing else is known, for a reason that names it.
+//! The search writes lines for what it holds to be true, and the kernel replays them afterwards. If
+//! the kernel refuses one, the search walks once more and asks about each line. A refused line is
+//! an attempt that failed. The node then keeps what needs no line, or becomes an unknown value,
+//! with a reason that says why the line was refused.
 
 use crate::values::Form;
 use crate::walk::Walk;
@@ -26,8 +27,9 @@ impl<'g> Beside<'g> {
         Beside { kernel, given: 0 }
     }
 
-    /// Gives the kernel the lines that are new, up to the first one of a node or an output that it refuses. Those that it
-    /// refuses are left out, or replaced by one that says nothing where others are counted after it.
+    /// Gives the kernel the new lines, up to the first one of a node or an output that it refuses.
+    /// Other refused lines are left out, or replaced by a line that says nothing if later lines are
+    /// numbered after them.
     ///
     /// # Errors
     /// Why the kernel refuses what a node or an output is.
@@ -65,7 +67,8 @@ impl<'g> Beside<'g> {
 }
 
 impl Walk<'_> {
-    /// The form of a node whose lines are written: this one, if the kernel beside the walk accepts them or there is none.
+    /// The form of a node whose lines are written: this one, if the kernel accepts them or does not
+    /// walk in step.
     pub(crate) fn accepted(&mut self, id: NodeId, form: Arc<Form>) -> Arc<Form> {
         let Some(beside) = &mut self.beside else { return form };
         let Err(why) = beside.give(&mut self.cut.record.lines) else { return form };
@@ -140,8 +143,9 @@ mod tests {
         assert_eq!(all, left);
     }
 
-    /// The search is told of a narrow interval, the kernel of a wide one: the sum of two words wraps. What depends on it is
-    /// not known, for that reason; what does not is, and the lines that are left are accepted.
+    /// The search takes a narrow interval for granted, but the kernel sees a wide one: the sum of
+    /// two words wraps. So what depends on the sum is unknown. The rest is known, and the kernel
+    /// accepts the lines that are left.
     #[test]
     fn a_node_whose_line_is_refused_is_not_understood() {
         let mut graph = Graph::new();

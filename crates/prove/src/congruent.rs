@@ -1,4 +1,4 @@
-//! What names are modulo something, told to the kernel: lines for what a definition does not show.
+//! States residues of names to the kernel: the lines for what a definition does not show.
 
 use crate::cut::Cutter;
 use crate::funs::FunOp;
@@ -24,7 +24,8 @@ impl Record {
 }
 
 impl Cutter {
-    /// Records what a variable is modulo something: one name may be several variables, of one modulus each.
+    /// Records the residue of a variable. One name may be several variables, each with its own
+    /// modulus.
     pub(crate) fn by_residue(&mut self, atom: u32, form: &Form, var: &Var, by: Witness) {
         let by = self.scaled_witness(form).unwrap_or(by);
         // An integer form is one in every modulus, and its name shows it where no function is in it.
@@ -38,15 +39,15 @@ impl Cutter {
         }
     }
 
-    /// Whether a form's definition shows what it is in every modulus.
+    /// Whether a form's definition shows its residue in every modulus.
     pub(crate) fn linear(&self, form: &Form) -> bool {
         let linear =
             |a: AtomId| matches!(self.world.atoms[a as usize], Atom::Var(_) | Atom::Prod(..));
         form.t.iter().all(|t| linear(t.0))
     }
 
-    /// The equations of the quotients of a form that are read as functions of a variable, so that functions
-    /// stand in their place.
+    /// The equations of those quotients of a form that are read as functions of a variable. They
+    /// replace the quotients by the functions.
     pub(crate) fn beside(&mut self, form: &Form) -> Option<Vec<(Zero, i128)>> {
         if !self.world.has_floor(form) {
             return Some(Vec::new());
@@ -58,8 +59,9 @@ impl Cutter {
         beside.into_iter().map(zero).collect()
     }
 
-    /// The equation A - f(x) = 0 of a quotient A = floor(F / 2^b), for F over x and functions of it: by
-    /// F = 2^b·A + r(x) with its remainder r, F - r(x) - 2^b·f(x) is 0 at every x.
+    /// The equation A - f(x) = 0 of a quotient A = floor(F / 2^b), for F over x and functions of
+    /// it. Let r(x) be its remainder, so that F = 2^b·A + r(x). Then F - r(x) - 2^b·f(x) is 0 at
+    /// every x.
     pub(crate) fn is_function(&mut self, quotient: AtomId, function: AtomId) -> Option<Zero> {
         let (Atom::Floor(f), Atom::Fun(base, _)) =
             (self.world.atoms[quotient as usize], self.world.atoms[function as usize])
@@ -79,8 +81,8 @@ impl Cutter {
         Some(self.record.near(form, 0, by))
     }
 
-    /// Records that the low half of a sum is the sum modulo m, a divisor of 2^16, where functions are in the
-    /// sum that only together are linear modulo m.
+    /// Records that the low half of a sum is congruent to the sum modulo m, a divisor of 2^16. The
+    /// line is needed if functions in the sum are linear modulo m only together.
     pub(crate) fn by_low(&mut self, low: u32, m: u32) {
         let form = self.world.lows[low as usize].form.clone();
         if self.linear(&form) {
@@ -103,7 +105,7 @@ impl Cutter {
         self.record.lines.push(Line::Modulo { atom: half, m, form: whole, zeros });
     }
 
-    /// Records what integer forms are in these moduli as well, those to come included.
+    /// Records the residues of integer forms in these moduli too, also of forms still to come.
     pub(crate) fn by_moduli(&mut self, moduli: Vec<u32>) {
         self.record.moduli = moduli;
         let integers = self.world.vars.iter().filter(|v| v.integer.is_some());

@@ -1,9 +1,10 @@
-//! Sums that depend on one value alone, exactly: by enumeration in pieces where quotients, which are bounded one by
-//! one, leave more than the sum takes.
+//! Bounds sums that depend on one value alone exactly, by enumerating them in pieces. Quotients are
+//! otherwise bounded one by one, which leaves more than the sum takes.
 //!
-//! `x - q·floor((x + 2^22) / 2^23)` for a word x is bounded by its quotient's error as if that were free of x. Where x
-//! does not end with a whole step of the quotient, too little is known of it so. As a function of x it has few
-//! pieces, and its extremes are values that it takes, so each comes with an x.
+//! In `x - q·floor((x + 2^22) / 2^23)` for a word x, the error of the quotient is bounded as if it
+//! did not depend on x. If x does not end with a whole step of the quotient, that bound is too
+//! wide. As a function of x the sum has few pieces. Its extremes are values that it takes, so each
+//! comes with an x.
 
 use crate::cut::Cutter;
 use crate::enumeration::pieces;
@@ -23,7 +24,7 @@ const WORK: u64 = 1 << 24;
 struct Single {
     base: Base,
     function: FunId,
-    /// Quotients, the functions that stand in their place, and their coefficients.
+    /// Quotients, the functions that replace them, and their coefficients.
     quotients: Vec<(AtomId, AtomId, i64)>,
 }
 
@@ -51,8 +52,8 @@ impl Cutter {
         Some(Single { base, function: self.as_fun(&plain, 64), quotients })
     }
 
-    /// Narrows a variable to what its sum takes, if that depends on one value, and records why. Nothing, where that
-    /// is no less than what is known.
+    /// Narrows a variable to the values of its sum, if that depends on one value, and records why.
+    /// [`None`] if that is no narrower than what is known.
     fn narrow_exactly(&mut self, v: VarId) -> Option<()> {
         let Source::Cut { form, bits: 64 } = self.world.var(v).source.clone() else { return None };
         let single = self.single(&form)?;
@@ -98,7 +99,7 @@ impl Cutter {
 }
 
 impl Walk<'_> {
-    /// An output again, after what it is was narrowed to what it takes.
+    /// Reads an output again, after its variable was narrowed to the values of its sum.
     pub(crate) fn narrowed(&mut self, node: NodeId, bits: u8, signed: bool) -> Option<Output> {
         let form = self.get(node);
         let Use::One(Base::Var(v), _) = self.cut.use_form(&form, bits) else { return None };

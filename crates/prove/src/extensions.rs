@@ -200,8 +200,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether a form is a multiple of a variable that fits a word, and no sum of products: of these only a reduction
-    /// says what its half is.
+    /// Whether a form is a multiple of a variable that fits a word, and not a sum of products. Only
+    /// a reduction shows what the half of such a sum is.
     fn few_values(&mut self, form: &Form, from: u8) -> bool {
         if form.t.iter().any(|t| self.cut.base(t.0).is_none()) {
             return false;
@@ -240,8 +240,8 @@ impl Walk<'_> {
         part
     }
 
-    /// Records that bits are those of multiples and of the high half of a sum of products, which is 2^up
-    /// times what they are taken from.
+    /// Records that bits are those of multiples and of the high half of a sum of products. The sum
+    /// is 2^up times what the bits are taken from.
     fn by_high(&mut self, multiples: &Form, form: &Form, up: u8) {
         let function = |t: &&(AtomId, i64)| {
             matches!(self.cut.world.atoms[t.0 as usize], Atom::Fun(Base::Low(_), _))
@@ -380,8 +380,9 @@ impl Walk<'_> {
         }
     }
 
-    /// A product that is not understood, because of `cause`: its low half may be, being one of the low
-    /// halves, and often only it is used, as where words are multiplied that were extended without sign.
+    /// A product that is not understood, because of `cause`. Its low half may still be understood,
+    /// as the product of the low halves. Often only that half is used, as where words are
+    /// multiplied that were extended as unsigned.
     fn low_product(&mut self, a: &Form, b: &Form, w: u8, cause: u32) -> Arc<Form> {
         if w <= 16 {
             return self.opaque(cause);

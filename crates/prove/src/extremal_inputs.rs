@@ -1,8 +1,8 @@
-//! Inputs that drive one sum to its extreme: solving linear equations modulo q.
+//! Finds inputs that drive one sum to its extreme, by solving linear equations modulo q.
 //!
-//! A value behind a reduction is, up to a multiple of q, decided by its residue, and residues are
-//! linear in one operand once the other is fixed. So for a sum that may not fit its word, each
-//! summand is asked for the residue at which it is largest, and the equations are solved.
+//! A value behind a reduction is, up to a multiple of q, decided by its residue. Residues are
+//! linear in one operand once the other is fixed. So if a sum may not fit its word, the search
+//! wants of each summand the residue at which it is largest. It then solves the equations.
 
 use crate::cut::Cutter;
 use crate::funs::FunId;

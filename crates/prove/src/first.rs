@@ -1,5 +1,5 @@
-//! Which bound failed first: a double word that need not hold a sum is seen at a later word only, in numbers that nobody
-//! knows again.
+//! Finds which bound failed first. That a double word need not hold a sum shows only at a later
+//! word, in numbers that nobody recognises.
 
 use crate::cut::Cutter;
 use crate::reading::Reading;
@@ -7,21 +7,22 @@ use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Cause, CauseKind, Form, Source, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A sum that takes 2 to this times as many values as a word is meant to wrap.
+/// If a sum takes at least 2 to this times as many values as a word, it is meant to wrap.
 const MEANT: u8 = 2;
 
-/// Atoms at most that are looked at.
+/// The most atoms that the search looks at.
 const ATOMS: usize = 1 << 14;
 
-/// Quotients that stand for what passed a word, or the variable whose functions do, and why that is not known to fit.
+/// Quotients for what passed a word, or the variable whose functions these are. With each comes the
+/// reason why the sum is not known to fit.
 #[derive(Default)]
 pub(crate) struct Passed {
     of: FxHashMap<AtomId, u32>,
 }
 
 impl Cutter {
-    /// Notes that a word of `width` bits is `form` less multiples of 2^width, which are in `out`, since the form is not
-    /// known to fit.
+    /// Notes that a word of `width` bits is `form` less multiples of 2^width, because the form is
+    /// not known to fit. The multiples are in `out`.
     pub(crate) fn passed(&mut self, form: &Form, width: u8, out: &Form) {
         let narrow = |r: Reading| r.hi - r.lo < 1i128 << (width + MEANT);
         if !self.read(form).is_ok_and(narrow) {
@@ -72,7 +73,7 @@ impl Cutter {
         first
     }
 
-    /// Records that a sum, of so many terms as it was spelled, need not fit a word.
+    /// Records that a sum need not fit a word. The sum had `terms` terms where the code added it.
     pub(crate) fn too_wide(&mut self, terms: usize, form: Form, r: &Reading, width: u8) -> u32 {
         let (lo, hi) = (r.lo, r.hi);
         let word = match lo {

@@ -1,10 +1,10 @@
-//! A contract and an object to a theorem or a counterexample.
+//! Turns a contract and an object into a theorem or a counterexample.
 //!
 //! [`prove`] takes machine code and a [`Contract`] and nothing else: no annotation, no hint, no
-//! knowledge of the generator. It executes the code on symbols (`ringforge_machine`), reads every
-//! word as a linear form over exact integers, settles what is not linear by enumerating all values
-//! of the one variable it depends on, and compares the outputs with what the contract asks for at
-//! all basis vectors. Anything that is not modelled leaves the verdict `unknown`.
+//! knowledge of the generator. It executes the code on symbols (`ringforge_machine`), and reads
+//! every word as a linear form over exact integers. If something is not linear, it enumerates all
+//! values of the one variable on which that depends. It compares the outputs with what the contract
+//! asks for at all basis vectors. Anything that is not modelled leaves the verdict `unknown`.
 
 #[cfg(test)]
 mod audit;
@@ -78,13 +78,13 @@ use ringforge_contract::{claims, sha256};
 use ringforge_machine::Object;
 use std::time::Instant;
 
-/// Told how far a proof is.
+/// Receives the progress of a proof.
 pub trait Progress: Send + Sync {
     /// `fraction` of `phase` is done; return false to stop.
     fn update(&self, phase: &str, fraction: f64) -> bool;
 }
 
-/// Progress that nobody looks at.
+/// Ignores progress.
 pub struct Quiet;
 
 impl Progress for Quiet {
@@ -130,9 +130,9 @@ pub fn prove(
     report
 }
 
-/// Proves several objects of one contract; those proved are equivalent on all inputs in range,
-/// because their outputs are canonical or, at least, congruent. The reports name each other only
-/// if the contract's output range holds one representative of each residue, so that congruent
+/// Proves several objects of one contract. Those that are proved are equivalent on all inputs in
+/// range, because their outputs are canonical or, at least, congruent. The reports name each other
+/// only if the contract's output range holds one representative of each residue, so that congruent
 /// outputs are equal.
 pub fn prove_many(
     objects: &[&[u8]],

@@ -60,7 +60,7 @@ impl Options {
     }
 }
 
-/// The number in kilobytes behind a name in a file of such lines, as bytes.
+/// The number of kilobytes after a name, from a file of such lines, in bytes.
 fn bytes_of(file: &str, name: &str) -> Option<u64> {
     let line = file.lines().find_map(|l| l.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -78,7 +78,8 @@ fn machine() -> Option<(u64, u64)> {
     Some((bytes_of(&file, "MemTotal:")?, bytes_of(&file, "MemAvailable:")?))
 }
 
-/// The same of the control group, where it has a limit: what it holds of files goes when memory is wanted.
+/// The same for the control group, if it has a limit. Files in its memory do not count, because
+/// they are dropped when memory is needed.
 fn group() -> Option<(u64, u64)> {
     let read = |name: &str| std::fs::read_to_string(format!("/sys/fs/cgroup/memory.{name}")).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();

@@ -22,7 +22,7 @@ use std::time::Instant;
 /// Characters of a refused line that are shown.
 const SHOWN: usize = 200;
 
-/// What the kernel says if it was told to stop.
+/// What the kernel says if the caller stopped it.
 const STOPPED: &str = "stopped";
 
 /// A proof in progress.
@@ -330,7 +330,7 @@ fn told(refused: &Refused, line: Option<&Line>) -> String {
     let Some(line) = line else { return format!("the kernel refuses the certificate: {refused}") };
     let mut text = String::new();
     write(line, &mut text);
-    // Sums have hundreds of terms; the number tells where the rest is.
+    // Sums have hundreds of terms; the number says where the rest is.
     if let Some((end, _)) = text.char_indices().nth(SHOWN) {
         text.truncate(end);
         text.push('…');

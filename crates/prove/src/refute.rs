@@ -98,7 +98,7 @@ impl Job<'_> {
         format!("{what} in {output}[{k}] is {found} modulo {q}, but should be {expected}")
     }
 
-    /// What to drive at, to show the failure.
+    /// What a search for a witness should aim at.
     fn suspects(&self, walk: &mut Walk, case: &CallCase) -> Suspects {
         let output = &self.contract.arguments[self.contract.output()];
         let (q, range) = (self.contract.ring.q() as i64, output.exit);

@@ -127,13 +127,13 @@ pub struct Counts {
     pub variables: usize,
     /// Distinct functions of one variable.
     pub functions: usize,
-    /// Enumeration enumerated: distinct pairs of function and interval.
+    /// Enumerations: distinct pairs of function and interval.
     pub enumerated: usize,
     /// Points enumerated, times operations.
     pub enumeration_work: u64,
     /// Products of an element of one operand with one of another.
     pub products: usize,
-    /// Sums of products of which the high half is used.
+    /// Sums of products whose high half is used.
     pub wide_sums: usize,
     /// Terms of all linear equations modulo q.
     pub linear_terms: usize,

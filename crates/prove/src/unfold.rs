@@ -1,11 +1,13 @@
-//! Sums whose terms depend on each other: as narrow as they are once names stand for what they are of.
+//! Narrows sums whose terms depend on each other by unfolding and folding names.
 //!
-//! Of u = a + b and v = a - b the sum u + v is 2a, which is narrower than the two intervals add up to. Any
-//! integer κ makes κ·(v - D) zero, where v names D; wanted are those for which a sum with all of them added
-//! is narrowest. That is a linear program (the intervals of the atoms are its constraints, the κ the dual
-//! solution that bounds it); here it is solved from below: all names are unfolded, so that whatever may
-//! cancel does, and then names are folded again, one at a time, as long as that makes the sum narrower. The
-//! kernel believes none of it: it unfolds both spellings of a word.
+//! If u = a + b and v = a - b, the sum u + v is 2a, which is narrower than the two intervals add up
+//! to. Any integer κ makes κ·(v - D) zero, where v names D. The search wants those κ for which a
+//! sum is narrowest with all these zeros added. That is a linear program. The intervals of the
+//! atoms are its constraints, and the κ are the dual solution that bounds it.
+//!
+//! Here it is solved from below. The search unfolds all names, so that whatever may cancel does. It
+//! then folds names again, one at a time, as long as that makes the sum narrower. The kernel
+//! believes none of this: it unfolds both forms of a word.
 
 use crate::cut::Cutter;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
@@ -13,19 +15,20 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Terms of an unfolded sum at most.
+/// The most terms of an unfolded sum.
 const TERMS: usize = 2048;
 
-/// How often each name is tried at most.
+/// The most times that each name is tried.
 const PASSES: usize = 4;
 
-/// Terms of a name's sum by whose coefficients multiples of the name are looked for.
+/// The most terms of a name's sum whose coefficients suggest multiples of the name.
 const RATIOS: usize = 4;
 
-/// Terms of all unfolded names that are kept.
+/// The most terms of all unfolded names that stay in the cache.
 const NAMES: usize = 1 << 23;
 
-/// Names unfolded to their ends, of those that are no other sum then, and how many terms they have together.
+/// Names unfolded completely, and how many terms they have together. [`None`] for a name that stays
+/// as it is, or has too many terms.
 #[derive(Default)]
 pub(crate) struct Names {
     of: FxHashMap<VarId, Option<Arc<Form>>>,
@@ -33,8 +36,7 @@ pub(crate) struct Names {
 }
 
 impl Cutter {
-    /// The same integer, in a spelling in which it takes at most `room` values, where unfolding names shows
-    /// one.
+    /// The same integer as a sum that takes at most `room` values, if unfolding names finds one.
     pub(crate) fn unfolded(&mut self, form: &Form, room: i128) -> Option<Form> {
         if let Some(found) = self.narrower_spelling(form, room) {
             return Some(found);
@@ -92,11 +94,11 @@ impl Cutter {
         self.parts(form).ok().map(|p| p.hi - p.lo)
     }
 
-    /// A form with every name replaced by what it is of, the latest first; nothing where that has too many terms.
+    /// Unfolds every name in a form, the latest first. [`None`] if the result has too many terms.
     fn unfold(&self, form: &Form) -> Option<Form> {
         let (mut k, mut out) = (form.k, Vec::new());
         let mut open: BTreeMap<AtomId, i64> = form.t.iter().copied().collect();
-        // A definition is over earlier atoms, so it ends, and nothing is added to what is done with.
+        // A definition is over earlier atoms, so this ends, and nothing is added to finished terms.
         while let Some((a, c)) = open.pop_last() {
             let Some(of) = self.definition(a) else {
                 out.push((a, c));
@@ -118,7 +120,7 @@ impl Cutter {
         Some(Form { k, t: out })
     }
 
-    /// What a name is of.
+    /// The definition of a name: the form that it equals as an integer.
     pub(crate) fn definition(&self, a: AtomId) -> Option<&Form> {
         match self.world.atoms[a as usize] {
             Atom::Var(v) => match &self.world.var(v).source {
@@ -129,7 +131,7 @@ impl Cutter {
         }
     }
 
-    /// The same of a name, each but once.
+    /// Unfolds a name, each only once.
     fn unfolded_name(&mut self, v: VarId) -> Option<Arc<Form>> {
         if let Some(known) = self.names.of.get(&v) {
             return known.clone();
@@ -144,8 +146,8 @@ impl Cutter {
         found
     }
 
-    /// Multiples of a name that a sum may be narrower by: what its functions lack to be level, and what makes
-    /// a term of the name's sum vanish.
+    /// Multiples of a name that may make a sum narrower: the one that makes its functions level,
+    /// and those that make a term of the name's sum vanish.
     fn multiples(&mut self, sum: &Form, v: VarId, of: &Form) -> Vec<i64> {
         let mut all: Vec<i64> = self.slope(sum, v).into_iter().collect();
         let ratio = |&(a, c): &(AtomId, i64)| {
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
     use crate::uses::Use;
 
-    /// Names of x + y and x - y, with the atoms of x and y, all of which fit 16 bits.
+    /// Names of x + y and x - y, and the atoms of x and y. All of them fit 16 bits.
     fn butterfly(cut: &mut Cutter) -> [Form; 4] {
         let [x, y] = [0, 1].map(|i| {
             let v = cut.test_input(i, 15000);
@@ -196,7 +198,8 @@ mod tests {
         }
     }
 
-    /// Names of names of random sums, some of which cancel: as if the latest name of the form were replaced again and again.
+    /// Names of names of random sums, in which terms cancel. Unfolding them gives what replacing
+    /// the latest name of the form again and again gives.
     #[test]
     fn names_are_replaced_to_their_ends() {
         let mut cut = Cutter::new(4591);

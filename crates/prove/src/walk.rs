@@ -351,7 +351,7 @@ impl<'g> Walk<'g> {
     pub(crate) fn sum(&mut self, a: &Form, b: &Form, sign: i64, w: u8) -> Arc<Form> {
         let mut form = Form::combine(a, 1, b, sign, w);
         if self.reduces(a, b, w) {
-            // The quotient is of a sum that may be spelled out.
+            // The quotient is of a sum that may be unfolded here.
             let met = self.cut.resolved(&form, w);
             return Arc::new(self.named(&met, w));
         }
@@ -446,7 +446,8 @@ impl<'g> Walk<'g> {
                     {
                         Some(form.scaled(1, w))
                     }
-                    // And a quotient by what it is of, which the sum that it reduces is spelled by.
+                    // A quotient is better known by its own form, which the sum that it reduces is
+                    // written over.
                     Source::Cut { form, .. } if self.cut.is_quotient(form) => {
                         Some(form.scaled(1, w))
                     }
@@ -480,8 +481,8 @@ impl<'g> Walk<'g> {
         self.apply_forms(op, &forms, w)
     }
 
-    /// A selection whose words are not understood: their low halves may be, and often only these are
-    /// used. `whole`, which is opaque, stands for what is above them.
+    /// A selection whose words are not understood. Their low halves may be, and often only these
+    /// are used. `whole`, which is opaque, represents the bits above them.
     fn select_low(&mut self, args: &[NodeId], whole: &Form, w: u8) -> Arc<Form> {
         let mut all = vec![(self.get(args[0]), self.width(args[0]))];
         for &a in &args[1..] {

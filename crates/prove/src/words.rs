@@ -8,9 +8,10 @@ use ringforge_machine::graph::{NodeId, Op};
 use rustc_hash::FxHashSet;
 
 impl Walk<'_> {
-    /// Whether two words that vary are multiplied to 64 bits, as those of 32-bit primes are, whatever
-    /// the contract's modulus is. Where nothing but the lower half is used, or both words are extensions of
-    /// 16 bits, the instruction is one for words of 32 bits or more, but the product is not.
+    /// Whether two words that vary are multiplied to 64 bits, as words of 32-bit primes are,
+    /// whatever the contract's modulus is. A product does not count if only its lower half is used,
+    /// or if both words are extensions of 16 bits. Then the instruction is one for words of 32 bits
+    /// or more, but the product is not.
     pub(crate) fn multiplies_words(&self, needed: &[bool]) -> bool {
         let varies = |a: &NodeId| !matches!(self.graph.node(*a).op, Op::Const(_));
         let mut products: FxHashSet<NodeId> = FxHashSet::default();
@@ -28,7 +29,7 @@ impl Walk<'_> {
         false
     }
 
-    /// The bits of the word of which a node is an extension.
+    /// The bits of the word that a node extends.
     fn bits(&self, id: NodeId) -> u8 {
         let node = self.graph.node(id);
         match node.op {
@@ -40,8 +41,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The extension of a word too wide to enumerate: the integer itself if it fits, else less a
-    /// multiple of 2^from.
+    /// The extension of a word too wide to enumerate: the integer itself if it fits, else the
+    /// integer less a multiple of 2^from.
     pub(crate) fn extend_wide(
         &mut self,
         form: &Form,
@@ -95,14 +96,17 @@ impl Walk<'_> {
         self.variable(form, w)
     }
 
-    /// A sum as it is best known where it is multiplied by c modulo 2^w: as the variable that it is, where
-    /// it is one and the product says less of the sum than that. Both are equal modulo 2^w.
+    /// A sum in the form that says most about it where it is multiplied by c modulo 2^w. That is
+    /// the sum's variable, if it has one and the product says less about the sum. Both are equal
+    /// modulo 2^w.
     ///
-    /// Where c is a multiple of 2^j, only w - j bits of the coefficients are left of the product: of
-    /// `x - p·round(x/p)` with p = 21·2^7 + 1 and j = 9 that is `x - round(x/p)`, which nothing shows to
-    /// be a residue. And where the product does not fit the word it is half of a modular one, whose other
-    /// half is a function of the sum: in Barrett's `c·x - p·round(c·x/p)` the two meet as functions of one
-    /// variable, but terms of c·x may merge with those that the difference is added to.
+    /// If c is a multiple of 2^j, the product keeps only w - j bits of the coefficients. Take
+    /// `x - p·round(x/p)` with p = 21·2^7 + 1 and j = 9. What is left is `x - round(x/p)`, which
+    /// nothing shows to be a residue.
+    ///
+    /// If the product does not fit the word, it is half of a modular one, whose other half is a
+    /// function of the sum. In Barrett's `c·x - p·round(c·x/p)` the two meet as functions of one
+    /// variable. But terms of c·x may merge with those that the difference is added to.
     pub(crate) fn kept(&mut self, form: &Form, c: i64, w: u8) -> Form {
         if w > 16 || form.t.len() < 2 || !(self.loses(form, c, w) || self.wraps(form, c, w)) {
             return form.clone();
@@ -124,17 +128,17 @@ impl Walk<'_> {
         (1..w).contains(&left) && form.t.iter().any(|&(a, x)| function(a) && centre(x, left) != x)
     }
 
-    /// Whether a product by c does not fit w bits. Modulo what is even many a product wraps that is none of
-    /// a residue.
+    /// Whether a product by c does not fit w bits. Never for an even q: there many products wrap
+    /// that are not products of a residue.
     fn wraps(&mut self, form: &Form, c: i64, w: u8) -> bool {
         let times = i128::from(c).abs();
         self.cut.world.q % 2 == 1
             && self.cut.read(form).is_ok_and(|r| (r.hi - r.lo) * times >= 1i128 << w)
     }
 
-    /// Whether a sum is Barrett's subtraction `x - p·floor(…)` for another modulus p than the
-    /// contract's: such a digit needs a name before it is added to other digits, which are integers
-    /// one by one only.
+    /// Whether a sum is Barrett's subtraction `x - p·floor(…)` for a modulus p other than the
+    /// contract's. Such a digit needs a name before it is added to other digits, because digits are
+    /// integers only one by one.
     pub(crate) fn reduces(&self, a: &Form, b: &Form, w: u8) -> bool {
         let world = &self.cut.world;
         let quotient = |f: &Form| {
@@ -144,8 +148,8 @@ impl Walk<'_> {
         w == 32 && world.wide && world.q <= 65535 && (quotient(a) || quotient(b))
     }
 
-    /// The same of words of 16 bits, whose quotient is a function of the sum: `a ± b` as the digit that it is, if it
-    /// is one.
+    /// The same for words of 16 bits, whose quotient is a function of the sum. Returns `a ± b` as
+    /// the digit that it is, if it is one.
     pub(crate) fn digit(&mut self, a: &Form, b: &Form, sum: &Form, w: u8) -> Option<Form> {
         if w != 16 {
             return None;
@@ -171,8 +175,9 @@ impl Walk<'_> {
         Some(Form::atom(self.cut.world.var(v).atom).scaled(m, w).plus(k, w))
     }
 
-    /// A word `a ± b`, in which a multiple of q is subtracted that is a quotient, as the residue that it is: a double word
-    /// was reduced. Multiples of it modulo 2^16 say less of what it was reduced from.
+    /// A word `a ± b` as a residue, if a multiple of q that is a quotient is subtracted in it: a
+    /// double word was reduced. Multiples of the residue modulo 2^16 say less about that double
+    /// word.
     pub(crate) fn residue(&mut self, a: &Form, b: &Form, sum: &Form, w: u8) -> Option<Form> {
         let q = i64::from(self.cut.world.q);
         let quotient = |f: &Form| match f.t[..] {
@@ -229,12 +234,13 @@ impl Walk<'_> {
         w > 16 && k < 16 && count > 0 && count < form.t.len()
     }
 
-    /// A sum as the variable that it is, where it is one and has quotients among its terms or takes few
+    /// A sum as its variable, if it has one, and if it has quotients among its terms or takes few
     /// enough values to enumerate.
     ///
-    /// A quotient by 2^k of a sum term by term takes multiples of 2^k out of the coefficients, such as
-    /// those of quotients (q·floor(…), where q is 1 modulo 2^k), and what is left no longer shows that the
-    /// whole is near the sum over 2^k. Both forms are congruent modulo 2^w, and so are their bits below w.
+    /// A quotient by 2^k of a sum, term by term, takes multiples of 2^k out of the coefficients.
+    /// Quotients have such coefficients (q·floor(…), where q is 1 modulo 2^k). What is left no
+    /// longer shows that the whole is near the sum over 2^k. Both forms are congruent modulo 2^w,
+    /// and so are their bits below w.
     pub(crate) fn whole_sum(&mut self, form: Form, w: u8) -> Form {
         if form.t.len() < 2 || self.cut.world.wide {
             return form;
@@ -248,8 +254,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Functions of a sum that takes too many values to enumerate, as the multiple of the sum that they are together:
-    /// products of its halves read without sign, added up, are a product of the sum, of which quotients are known.
+    /// Writes functions of a sum that takes too many values to enumerate as the multiple of the sum
+    /// that they are together. Unsigned products of its halves, added up, are a product of the sum,
+    /// whose quotients are known.
     pub(crate) fn straight(&mut self, form: &Form, w: u8) -> Option<Form> {
         let base = self.cut.one_base(form)?;
         if form.t.len() < 2 || self.cut.enumerable(base) {
@@ -344,9 +351,10 @@ mod tests {
         }
     }
 
-    /// Digits modulo 577 of a + b and of a - b, added: what a ± b have in common must not be merged before both are
-    /// known to be digits. `wrong` is a mutant of the first: another multiple than the quotient's, a quotient of
-    /// another sum, q itself, which needs no name, and sums that take fewer values than digits.
+    /// Adds the digits modulo 577 of a + b and of a - b. What a ± b have in common must not be
+    /// merged before both are known to be digits. `wrong` is 0, or a mutant. Mutant 1 takes a
+    /// multiple other than the quotient's, 2 takes a quotient of another sum, and 3 takes q itself,
+    /// which needs no name. In 4 the sums take fewer values than digits.
     fn sum_of_digits(wrong: usize) -> Option<(i64, i64)> {
         const P: i64 = 577;
         let mut g = Graph::new();
@@ -423,8 +431,9 @@ mod tests {
         }
     }
 
-    /// Of double words reduced by quotients of 31 bits, p the sum of eight and d that of three more: p - d less the
-    /// reduction of p + d, as which it is narrow only where p + d meets its quotient again. `wrong` is a mutant.
+    /// Reduces double words by quotients of 31 bits: p is the sum of eight, and d that of three
+    /// more. The result is p - d less the reduction of p + d. It is narrow only if p + d meets its
+    /// quotient again. `wrong` is a mutant.
     fn narrowed(wrong: usize) -> bool {
         const Q: i64 = 4591;
         let mut g = Graph::new();

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 /// Instructions of one call.
 const MOST_STEPS: u64 = 1 << 29;
-/// Instructions that are executed again with terms kept, to name what a leak depends on.
+/// The most instructions that are executed again with terms, to name what a leak depends on.
 pub(super) const STEPS_WITH_TERMS: u64 = 4_000_000;
 
 /// What was found of all functions of a contract in one object.
@@ -47,7 +47,7 @@ pub struct FunctionReport {
     pub reasons: Vec<Reason>,
     /// What the verdict takes for granted.
     pub assumptions: Vec<String>,
-    /// What is no mistake by the contract, and yet often one: bytes that are never read.
+    /// What is allowed by the contract and yet often a mistake: bytes that are never read.
     pub remarks: Vec<String>,
     /// Calls executed: values of public arguments and data, alignments, orders in memory.
     pub cases: usize,
@@ -68,7 +68,7 @@ pub(super) struct Call {
 /// Checks that no branch, address or variable-time instruction of the contract's functions depends on
 /// memory or numbers that it does not call public, and that their accesses stay inside.
 ///
-/// Of the options the limits of time and memory count; a function at which one is reached is unknown.
+/// Only the options' limits of time and memory apply; a function that reaches one is unknown.
 pub fn check(
     object: &[u8],
     contract: &SafetyContract,
@@ -291,7 +291,7 @@ impl Run<'_> {
         verdict
     }
 
-    /// Executes the call again and keeps the terms: names of what the leak depends on, if it is one.
+    /// Executes the call again with terms: names of what the leak depends on, if it is one.
     fn depends(&self, call: &Call) -> Option<String> {
         let spec = CallSpec { max_steps: STEPS_WITH_TERMS, ..call.spec.clone() };
         let mut graph = Graph::new();

@@ -90,7 +90,8 @@ impl Run<'_> {
         None
     }
 
-    /// Executes the call again and keeps the terms: a byte left in the same case that two contents make different.
+    /// Executes the call again with terms: a byte left in the same case that two contents make
+    /// different.
     fn differs(&self, call: &Call, case: &Case, what: &str) -> Option<String> {
         // Only one of the ways of a branch on released data, or on where arrays lie, may be possible.
         if !case.condition.is_empty() {

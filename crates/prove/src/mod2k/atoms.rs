@@ -7,7 +7,7 @@ use ringforge_kernel::certificate::Line;
 use ringforge_kernel::form::{AtomId, Form, Word};
 use rustc_hash::FxHashMap;
 
-/// Low bits of an atom that are counted at most: no more than this are divided away.
+/// The most low bits of an atom that count: quotients divide no more than these away.
 pub(super) const BITS: u8 = 16;
 
 /// What the search expects of an atom.
@@ -73,7 +73,7 @@ impl<'g> Atoms<'g> {
         id
     }
 
-    /// The value of a node of which a word is known.
+    /// The value of a node with a known word.
     pub fn value(&mut self, node: u32, bits: u8, word: Word) -> AtomId {
         let form = word.integer();
         let (side, certain) = (self.side(&form), self.certain(&form).min(word.bits));
@@ -158,9 +158,9 @@ impl<'g> Atoms<'g> {
         self.interval(form).is_some_and(|(lo, hi)| lo >= least && hi <= greatest)
     }
 
-    /// The integer that a word is, all of whose bits are known, when it is read: if need be the greatest word
-    /// less a remainder. With a coefficient of -1 that is halved as one term, since the kernel takes
-    /// coefficients of 1 modulo 2 for -1.
+    /// The integer that a word is when it is read; all bits of the word must be known. If need be,
+    /// that is the greatest word less a remainder. Such a remainder, with coefficient -1, is halved
+    /// as one term, because the kernel takes coefficients of 1 modulo 2 for -1.
     pub fn read(&mut self, word: &Word, signed: bool, node: u32) -> Form {
         let plain = word.integer();
         if self.fits(&plain, word.bits, signed) {

@@ -6,7 +6,7 @@ use ringforge_machine::graph::{Graph, NodeId, Op};
 
 /// Demands of nodes below some roots.
 pub(super) struct Demand {
-    /// Low bits by node; none of what is not followed.
+    /// Low bits by node; 0 for nodes that are not followed.
     pub bits: Vec<u8>,
     /// How often a node is an argument of one that is followed.
     pub uses: Vec<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// Of the roots all bits are needed.
+    /// All bits of the roots are needed.
     pub fn new(graph: &Graph, roots: &[NodeId]) -> Demand {
         let size = roots.iter().map(|r| r.0 as usize + 1).max().unwrap_or(0);
         let (bits, uses, factor) = (vec![0; size], vec![0; size], vec![false; size]);
@@ -31,7 +31,7 @@ impl Demand {
         this
     }
 
-    /// At least one bit: the kernel visits everything, and rules tell of all that it finds.
+    /// At least one bit: the kernel visits everything, and needs the rules for all that it finds.
     fn ask(&mut self, id: NodeId, bits: u8) {
         let slot = &mut self.bits[id.0 as usize];
         *slot = bits.max(*slot).max(1);

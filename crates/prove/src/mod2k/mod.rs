@@ -1,9 +1,10 @@
 //! Products modulo a power of two in words that wrap: Toom–Cook, Karatsuba, Toeplitz matrices.
 //!
-//! With q = 2^k, k ≤ 16, sums and products of words that wrap are right modulo 2^16 without any bound, so
-//! there is nothing to enumerate: a certificate says what words are as forms ([`words`]), and the kernel finds
-//! what forms are as polynomials in the inputs, that all coefficients are multiples of what they are divided
-//! by, how many bits are left in the end, and which interval the outputs lie in.
+//! With q = 2^k, k ≤ 16, sums and products of words that wrap are right modulo 2^16 without any
+//! bound, so nothing is enumerated. A certificate says what words are as forms ([`words`]). The
+//! kernel finds what forms are as polynomials in the inputs. It checks that all coefficients are
+//! multiples of what they are divided by. It also finds how many bits are left in the end, and
+//! which interval the outputs lie in.
 
 mod atoms;
 mod demand;
@@ -30,8 +31,8 @@ pub(crate) fn is_modulus(q: u64) -> bool {
 }
 
 impl Job<'_> {
-    /// Proves one call modulo a power of two; false (with a reason) if it cannot. [`None`] where the ring is
-    /// another, or the code is not of this kind.
+    /// Proves one call modulo a power of two; false (with a reason) if it cannot. [`None`] if the
+    /// ring is another, or if the code is not of this kind.
     pub(crate) fn modulo_power_of_two(&mut self, graph: &Graph, case: &CallCase) -> Option<bool> {
         let contract = self.contract;
         let q = contract.ring.q();

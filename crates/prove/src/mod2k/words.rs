@@ -1,12 +1,12 @@
-//! What is known of every word of a graph, as the kernel knows it, and the lines by which it does.
+//! Finds what the kernel can know of every word of a graph, and writes the lines that show it.
 //!
-//! Sums, products and shifts to the left of words that wrap are forms over atoms modulo 2^bits without any
-//! bound. A shift to the right is a floor quotient of the word as an integer, a `low` atom; that it is a
-//! polynomial in the inputs again is for the kernel to find, where outputs are compared with the ring's. Sums that
-//! are used more than once, or multiplied, get a name.
+//! Sums, products and left shifts of words that wrap are forms over atoms modulo 2^bits without any
+//! bound. A right shift is a floor quotient of the word as an integer, which may need a `low` atom.
+//! The kernel finds that the quotient is a polynomial in the inputs again, where it compares
+//! outputs with the ring's. Sums that are used more than once, or multiplied, get a name.
 //!
-//! Everything else that may become of a word (comparison, selection, upper halves of products) leaves no
-//! known bit, which is always true.
+//! After any other operation on a word (comparison, selection, upper halves of products) no bit is
+//! known. That is always true.
 
 use super::atoms::Atoms;
 use super::demand::Demand;
@@ -18,10 +18,10 @@ use ringforge_kernel::claim::Witness;
 use ringforge_kernel::form::{Form, Word};
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
-/// Terms of a sum that gets no name.
+/// The most terms of a sum without a name.
 const TERMS: usize = 12;
 
-/// Terms of a product that the kernel multiplies out.
+/// The most terms of a product that the kernel multiplies out.
 const PRODUCT: usize = 256;
 
 /// Words of the nodes below some roots.
@@ -245,7 +245,7 @@ impl<'g> Words<'g> {
         self.atoms.quotient(&form, k, w, id)
     }
 
-    /// An extension to w bits keeps what is known; where more bits are needed, it is that of the integer.
+    /// An extension to w bits keeps what is known. If more bits are needed, it extends the integer.
     fn extended(&mut self, id: u32, x: &Word, from: u8, w: u8, signed: bool, needed: u8) -> Word {
         if x.t.is_empty() && x.bits == from {
             let bits = x.k as u64 & (u64::MAX >> (64 - from));
@@ -327,7 +327,7 @@ impl<'g> Words<'g> {
     }
 }
 
-/// What a node masks, and the run of ones of its mask: from which bit on, and how many.
+/// The node that a mask applies to, and the mask's run of ones: its first bit and its length.
 pub(super) fn mask(graph: &Graph, node: &Node) -> Option<(NodeId, u8, u8)> {
     [(0, 1), (1, 0)].into_iter().find_map(|(x, m)| {
         let Op::Const(mask) = graph.node(node.args[m]).op else { return None };
