@@ -67,8 +67,8 @@ impl<'g> Beside<'g> {
 }
 
 impl Walk<'_> {
-    /// The form of a node whose lines are written: this one, if the kernel accepts them or does not
-    /// walk in step.
+    /// The form of a node whose lines are written: this one, if the kernel accepts them or is not
+    /// asked.
     pub(crate) fn accepted(&mut self, id: NodeId, form: Arc<Form>) -> Arc<Form> {
         let Some(beside) = &mut self.beside else { return form };
         let Err(why) = beside.give(&mut self.cut.record.lines) else { return form };

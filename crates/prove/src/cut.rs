@@ -148,8 +148,7 @@ impl Cutter {
         self.world.funs.intern(crate::funs::Fun { width, op, args: args.iter().copied().collect() })
     }
 
-    /// Folds variables that have a function in the form which cancels them. The integer stays the
-    /// same.
+    /// Folds variables that a function in the form cancels. The integer stays the same.
     ///
     /// A reduction `s - q·round(s/q)` is narrow. But s may be unfolded, and merged with other
     /// terms, so that nothing shows this. The function's slope then tells which multiple of s the

@@ -2,9 +2,9 @@
 //! otherwise bounded one by one, which leaves more than the sum takes.
 //!
 //! In `x - q·floor((x + 2^22) / 2^23)` for a word x, the error of the quotient is bounded as if it
-//! did not depend on x. If x does not end with a whole step of the quotient, that bound is too
-//! wide. As a function of x the sum has few pieces. Its extremes are values that it takes, so each
-//! comes with an x.
+//! did not depend on x. If the interval of x does not end at a whole step of the quotient, that
+//! bound is too wide. As a function of x the sum has few pieces. Its extremes are values that it
+//! takes, so each comes with an x.
 
 use crate::cut::Cutter;
 use crate::enumeration::pieces;

@@ -2,8 +2,8 @@
 //!
 //! If a product goes through moduli other than the contract's, the outputs are linear modulo q in
 //! *digits*. A digit is a variable whose residue is known modulo some p. In every other modulus the
-//! digit is known only as the integer that it is. A digit may depend on others, as Garner's u_2
-//! = (r_2 − u_1)/p_1 mod p_2 does.
+//! digit is known only as the integer that it is. A digit may depend on others, as Garner's
+//! `u_2 = (r_2 − u_1)/p_1 mod p_2` does.
 //!
 //! A *reconstruction* is a digit on which no other depends, together with all digits that it
 //! depends on. Each digit has an integer factor, as in u_1 + p_1·u_2 + p_1·p_2·u_3. Modulo each p

@@ -6,8 +6,8 @@
 
 use crate::values::inverse;
 
-/// `f(x) = c·x + d` modulo m at all points of an interval. m = 0 means equality of integers, and m
-/// = 1 says nothing.
+/// `f(x) = c·x + d` modulo m at all points of an interval. With `m = 0` both sides are equal
+/// integers, and `m = 1` says nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
     /// The modulus.

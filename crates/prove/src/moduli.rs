@@ -59,10 +59,10 @@ impl Cutter {
         Some(n as u32)
     }
 
-    /// Writes a sum that needs several moduli over variables of one modulus each, so that it is an
-    /// exact form. Take Garner's `r + p·u` with r known modulo p and u modulo another prime. It has
-    /// no reading in either modulus, but it is exact over r and u. [`None`] if one modulus is
-    /// enough.
+    /// Writes a sum that needs several moduli in terms of variables of one modulus each, so that it
+    /// is an exact form. Take Garner's `r + p·u` with r known modulo p and u modulo another prime.
+    /// It has no reading in either modulus, but it is exact over r and u. [`None`] if one modulus
+    /// is enough.
     pub(crate) fn separate(&mut self, form: &Form, bits: u8) -> Option<Form> {
         let function =
             |a: AtomId| matches!(self.world.atoms[a as usize], Atom::Fun(..) | Atom::High(_));

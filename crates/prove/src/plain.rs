@@ -41,8 +41,8 @@ impl Walk<'_> {
         matches!(self.cut.world.atoms[a as usize], Atom::Fun(..) | Atom::Floor(_))
     }
 
-    /// Adds to one argument's form in place. That form must be read here for the last time, and
-    /// neither argument's form may have a function.
+    /// Adds one argument's form to the other's in place. The latter must be read here for the last
+    /// time, and neither form may have a function.
     pub(crate) fn added(&mut self, id: NodeId) -> Option<Form> {
         let node = self.graph.node(id);
         let (&[x, y], Op::Add | Op::Sub) = (&node.args[..], &node.op) else { return None };

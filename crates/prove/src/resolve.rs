@@ -57,8 +57,9 @@ impl Cutter {
     /// of `width` bits and takes fewer than `most` values.
     ///
     /// The reduced sum may contain the sum of a later variable that is also in the form. Once that
-    /// variable is folded, the reduced sum is no longer recognised. In a + d - q·round((a + d)/q)
-    /// + f(d) the variable d must stay unfolded. Either order gives the same form modulo 2^width.
+    /// variable is folded, the reduced sum is no longer recognised. In
+    /// `a + d - q·round((a + d)/q) + f(d)` the variable d must stay unfolded. Either order gives
+    /// the same form modulo 2^width.
     fn resolved_otherwise(&mut self, form: &Form, width: u8, most: i128) -> Option<Form> {
         let mut next = form.clone();
         for v in self.candidates(form).into_iter().rev() {

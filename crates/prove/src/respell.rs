@@ -92,8 +92,8 @@ impl Spelling {
         Some((wide, changed))
     }
 
-    /// Multiples of a name for which its definition may stand, so that the sum is narrower. These
-    /// are the name's own coefficient, those that make a term of the definition vanish, and the one
+    /// Multiples of a name that its definition may replace, so that the sum is narrower. These are
+    /// the name's own coefficient, those that make a term of the definition vanish, and the one
     /// that makes the name's functions level.
     fn multiples(&self, cut: &Cutter, v: VarId, of: &Form) -> Vec<i128> {
         let mut all = Vec::new();
@@ -291,9 +291,9 @@ mod tests {
         }
     }
 
-    /// Let v = p + a + b, where p is a sum of six reduced names, and a and b are two more. Take p
-    /// - a - b less the reduction of v. The terms of p cancel, which leaves -2a - 2b + Q·round(v
-    /// / Q).
+    /// Let v = p + a + b, where p is a sum of six reduced names, and a and b are two more. Take
+    /// `p - a - b` less the reduction of v. The terms of p cancel, which leaves
+    /// `-2a - 2b + Q·round(v / Q)`.
     #[test]
     fn a_quotient_that_is_left_alone_meets_its_sum_again() {
         let mut cut = Cutter::new(Q as u32);

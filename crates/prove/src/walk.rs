@@ -446,8 +446,8 @@ impl<'g> Walk<'g> {
                     {
                         Some(form.scaled(1, w))
                     }
-                    // A quotient is better known by its own form, which the sum that it reduces is
-                    // written over.
+                    // A quotient is better known by its form: the sum that it reduces is written
+                    // so.
                     Source::Cut { form, .. } if self.cut.is_quotient(form) => {
                         Some(form.scaled(1, w))
                     }

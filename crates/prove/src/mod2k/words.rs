@@ -5,8 +5,8 @@
 //! The kernel finds that the quotient is a polynomial in the inputs again, where it compares
 //! outputs with the ring's. Sums that are used more than once, or multiplied, get a name.
 //!
-//! After any other operation on a word (comparison, selection, upper halves of products) no bit is
-//! known. That is always true.
+//! After any other operation on a word (comparison, selection, upper halves of products) the search
+//! claims no known bit, which is always true.
 
 use super::atoms::Atoms;
 use super::demand::Demand;
