@@ -4,6 +4,7 @@
 //! `docs/kernel.md` has the grammar.
 
 mod read;
+pub mod stated;
 mod write;
 
 pub use read::{Malformed, parse, read, read_from};

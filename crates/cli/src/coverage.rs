@@ -7,8 +7,9 @@ mod intervals;
 
 use std::collections::{BTreeMap, HashMap};
 
+use ringforge_certificate::stated::{RULES, place};
 use ringforge_contract::{CallLimits, Executed};
-use ringforge_kernel::certificate::{Line, Rule};
+use ringforge_kernel::certificate::Line;
 use ringforge_machine::Object;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use ringforge_prove::Options;
@@ -17,26 +18,8 @@ use ringforge_prove::contract::Contract;
 /// What carries a node, or an instruction: what stands first where several do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum By {
-    /// A product of two values that depend on inputs.
-    Product,
-    /// Evaluation at all values of one variable.
-    Function,
-    /// A shift to the right, or an upper half.
-    Quotient,
-    /// An average.
-    Average,
-    /// The sign of a word.
-    Sign,
-    /// A sign as a mask.
-    Mask,
-    /// A value that is only known as itself.
-    Value,
-    /// Bits side by side, by an operation that could overlap.
-    Disjoint,
-    /// Parts that are put together again.
-    Whole,
-    /// An extension of what does not wrap.
-    NoWrap,
+    /// The kernel's rule at this place in [`RULES`].
+    Rule(usize),
     /// Sums, and what else needs no line of the certificate.
     Linear,
     /// It computes what no output depends on.
@@ -47,53 +30,17 @@ pub enum By {
 
 impl By {
     /// All, in order.
-    pub const ALL: [By; 13] = [
-        By::Product,
-        By::Function,
-        By::Quotient,
-        By::Average,
-        By::Sign,
-        By::Mask,
-        By::Value,
-        By::Disjoint,
-        By::Whole,
-        By::NoWrap,
-        By::Linear,
-        By::Unneeded,
-        By::Nothing,
-    ];
+    fn all() -> impl Iterator<Item = By> {
+        (0..RULES.len()).map(By::Rule).chain([By::Linear, By::Unneeded, By::Nothing])
+    }
 
     /// The rule's name, as docs/kernel.md has it.
     pub fn name(self) -> &'static str {
         match self {
-            By::Product => "product",
-            By::Function => "enumerated function",
-            By::Quotient => "floor quotient",
-            By::Average => "average",
-            By::Sign => "sign",
-            By::Mask => "mask",
-            By::Value => "value",
-            By::Disjoint => "disjoint bits",
-            By::Whole => "whole",
-            By::NoWrap => "no wrap",
+            By::Rule(place) => RULES[place],
             By::Linear => "linear rules",
             By::Unneeded => "not needed by an output",
             By::Nothing => "memory, moves and control",
-        }
-    }
-
-    fn of(rule: &Rule) -> By {
-        match rule {
-            Rule::Function { .. } => By::Function,
-            Rule::Product { .. } => By::Product,
-            Rule::Extend { .. } => By::NoWrap,
-            Rule::Quotient { .. } => By::Quotient,
-            Rule::Whole => By::Whole,
-            Rule::Disjoint { .. } => By::Disjoint,
-            Rule::Negative { .. } => By::Sign,
-            Rule::Sign { .. } => By::Mask,
-            Rule::Average { .. } => By::Average,
-            Rule::Value { .. } => By::Value,
         }
     }
 }
@@ -130,7 +77,7 @@ impl Coverage {
             let carried = instructions().filter(|i| i.by == by).count();
             (by, carried, instructions().filter_map(|i| i.nodes.get(&by)).sum())
         };
-        By::ALL.into_iter().map(share).filter(|s| s.1 + s.2 > 0).collect()
+        By::all().map(share).filter(|s| s.1 + s.2 > 0).collect()
     }
 
     /// All instructions.
@@ -250,7 +197,9 @@ impl Nodes {
             }
         }
         let by = lines.iter().filter_map(|line| match line {
-            Line::Node { node, rules, .. } => Some((*node, rules.iter().map(By::of).min()?)),
+            Line::Node { node, rules, .. } => {
+                Some((*node, By::Rule(rules.iter().map(place).min()?)))
+            }
             _ => None,
         });
         Nodes { by: by.collect(), needed }

@@ -30,7 +30,7 @@ pub fn render(package: &Package, pictures: &[Pictures]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                style { (PreEscaped(STYLE)) (PreEscaped(covered::STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(covered::style())) }
             }
             body {
                 header {

@@ -3,6 +3,7 @@
 //!
 //! An interval [lo, hi] of a node says that the node's word is congruent to an integer that lies there.
 
+use ringforge_certificate::stated::{About, Stated, only_names, stated};
 use ringforge_contract::CallCase;
 use ringforge_kernel::atom::{Atom, Facts};
 use ringforge_kernel::certificate::{Line, Rule};
@@ -85,7 +86,9 @@ impl Reading<'_> {
                 if let Some(word) = claim {
                     self.word(id, node.width, word)?;
                 }
-                if let [rule] | [rule, Rule::Value { .. }] = &rules[..] {
+                if let Some((rule, others)) = rules.split_first()
+                    && others.iter().all(only_names)
+                {
                     self.rule(id, node, rule)?;
                 }
             }
@@ -101,35 +104,30 @@ impl Reading<'_> {
 
     /// What a node's only rule states about the node, and about its arguments.
     fn rule(&mut self, id: NodeId, node: &Node, rule: &Rule) -> Option<()> {
-        let args = node.args.clone();
-        match rule {
-            Rule::Function { args: words, .. } if words.len() == args.len() => {
-                for (&arg, word) in args.iter().zip(words) {
-                    self.word(arg, self.graph.node(arg).width, word)?;
+        let extends = matches!(node.op, Op::Sext | Op::Zext | Op::SatS | Op::SatU);
+        for (about, stated) in stated(rule, extends) {
+            let id = match about {
+                About::Node => Some(id),
+                // Of several steps in one node only the first one's arguments are the node's.
+                About::Argument(i) => node.args.get(i).copied(),
+            };
+            let Some(id) = id else { continue };
+            let found = match stated {
+                Stated::Word(word) => {
+                    self.word(id, self.graph.node(id).width, word)?;
+                    continue;
                 }
-            }
-            Rule::Product { a, b } => {
-                for (&arg, word) in args.iter().zip([a, b]) {
-                    self.word(arg, self.graph.node(arg).width, word)?;
+                Stated::Integer(form, by) => {
+                    self.facts.interval_by(&self.form(form)?, &self.witness(by)?).ok()
                 }
-            }
-            Rule::Extend { form, by } => {
-                let (form, by) = (self.form(form)?, self.witness(by)?);
-                if matches!(node.op, Op::Sext | Op::Zext | Op::SatS | Op::SatU) {
-                    let found = self.facts.interval_by(&form, &by).ok();
-                    self.tell(args[0], found);
-                    self.tell(id, found);
+                Stated::Mean(a, b) => {
+                    let forms = [self.form(a)?, self.form(b)?];
+                    let [a, b] = forms.map(|f| self.facts.interval(&f).ok());
+                    a.zip(b).map(|(a, b)| ((a.0 + b.0) >> 1, (a.1 + b.1) >> 1))
                 }
-            }
-            Rule::Average { a, b } => {
-                let forms = [self.form(a)?, self.form(b)?];
-                let [a, b] = forms.map(|f| self.facts.interval(&f).ok());
-                let half = a.zip(b).map(|(a, b)| ((a.0 + b.0) >> 1, (a.1 + b.1) >> 1));
-                self.tell(id, half);
-            }
-            Rule::Negative { .. } => self.tell(id, Some((-1, 0))),
-            Rule::Sign { of, .. } => self.tell(*args.get(usize::from(*of))?, Some((-1, 0))),
-            _ => {}
+                Stated::Mask => Some((-1, 0)),
+            };
+            self.tell(id, found);
         }
         Some(())
     }

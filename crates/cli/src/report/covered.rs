@@ -49,18 +49,13 @@ fn plural(count: usize) -> String {
     format!("{count} instruction{}", if count == 1 { "" } else { "s" })
 }
 
-/// The style of what carries an instruction.
-fn class(by: By) -> &'static str {
+/// The style of what carries an instruction: [`COLOURS`] by place, the same again for more rules.
+fn class(by: By) -> String {
     match by {
-        By::Product => "rp",
-        By::Function => "rf",
-        By::Quotient => "rq",
-        By::Average | By::Sign | By::Mask | By::Value => "rs",
-        By::Disjoint | By::Whole => "rw",
-        By::NoWrap => "rn",
-        By::Linear => "rl",
-        By::Unneeded => "ru",
-        By::Nothing => "rm",
+        By::Rule(place) => format!("r{}", place % COLOURS.len()),
+        By::Linear => "rl".into(),
+        By::Unneeded => "ru".into(),
+        By::Nothing => "rm".into(),
     }
 }
 
@@ -105,12 +100,36 @@ fn title(line: &Instruction) -> String {
     title
 }
 
-/// Colours by rule, for both themes.
-pub const STYLE: &str = "
-:root { --rp: #0a7ea4; --rf: #2458a6; --rq: #7b3fa0; --rs: #a8570a; --rw: #00756b; --rn: #1b7f4b; --rl: #5b6778; --ru: #c9a400; --rm: #c3cad4; }
-@media (prefers-color-scheme: dark) { :root { --rp: #5cc8e8; --rf: #7fb0ff; --rq: #cf9cf0; --rs: #ffb46b; --rw: #5fd4c8; --rn: #74d6a0; --rl: #9aa6b5; --ru: #e6c84a; --rm: #4a5462; } }
-.rp { --rule: var(--rp); } .rf { --rule: var(--rf); } .rq { --rule: var(--rq); } .rs { --rule: var(--rs); } .rw { --rule: var(--rw); }
-.rn { --rule: var(--rn); } .rl { --rule: var(--rl); } .ru { --rule: var(--ru); } .rm { --rule: var(--rm); }
+/// Colours of rules, light and dark.
+const COLOURS: [(&str, &str); 9] = [
+    ("#0a7ea4", "#5cc8e8"),
+    ("#2458a6", "#7fb0ff"),
+    ("#7b3fa0", "#cf9cf0"),
+    ("#8a6d00", "#d9c05a"),
+    ("#a8570a", "#ffb46b"),
+    ("#b03060", "#ff9ab8"),
+    ("#6b5b4b", "#c8b6a2"),
+    ("#00756b", "#5fd4c8"),
+    ("#1b7f4b", "#74d6a0"),
+];
+
+/// The colours by rule, for both themes.
+pub fn style() -> String {
+    let mut out = String::from("\n");
+    for (i, (light, dark)) in COLOURS.iter().enumerate() {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            out,
+            ".r{i} {{ --rule: {light}; }} @media (prefers-color-scheme: dark) {{ .r{i} {{ --rule: {dark}; }} }}"
+        );
+    }
+    out + STYLE
+}
+
+const STYLE: &str = "\
+:root { --rl: #5b6778; --ru: #c9a400; --rm: #c3cad4; }
+@media (prefers-color-scheme: dark) { :root { --rl: #9aa6b5; --ru: #e6c84a; --rm: #4a5462; } }
+.rl { --rule: var(--rl); } .ru { --rule: var(--ru); } .rm { --rule: var(--rm); }
 .share { display: flex; height: 1.1rem; margin: .4rem 0 .8rem; border-radius: 4px; overflow: hidden; }
 .share span, .swatch { background: var(--rule); }
 .swatch { display: inline-block; width: .7rem; height: .7rem; border-radius: 2px; }

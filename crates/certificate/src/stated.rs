@@ -1,0 +1,91 @@
+//! What a line's rules say, for readers that know no rule: names, and what each states about a node.
+
+use ringforge_kernel::certificate::Rule;
+use ringforge_kernel::claim::Witness;
+use ringforge_kernel::form::{Form, Word};
+
+/// The names of all rules, as `docs/kernel.md` has them. If several rules prove what an instruction
+/// computes, readers show the first of them in this order.
+pub const RULES: [&str; 10] = [
+    "product",
+    "enumerated function",
+    "floor quotient",
+    "average",
+    "sign",
+    "mask",
+    "value",
+    "disjoint bits",
+    "whole",
+    "no wrap",
+];
+
+/// The place of a rule in [`RULES`].
+#[must_use]
+pub fn place(rule: &Rule) -> usize {
+    match rule {
+        Rule::Product { .. } => 0,
+        Rule::Function { .. } => 1,
+        Rule::Quotient { .. } => 2,
+        Rule::Average { .. } => 3,
+        Rule::Negative { .. } => 4,
+        Rule::Sign { .. } => 5,
+        Rule::Value { .. } => 6,
+        Rule::Disjoint { .. } => 7,
+        Rule::Whole => 8,
+        Rule::Extend { .. } => 9,
+    }
+}
+
+/// What a statement is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum About {
+    /// The node itself.
+    Node,
+    /// Its argument with this number.
+    Argument(usize),
+}
+
+/// What is stated about a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stated<'a> {
+    /// It is congruent to this word.
+    Word(&'a Word),
+    /// It is this integer, whose interval the witness gives.
+    Integer(&'a Form, &'a Witness),
+    /// It is half of the sum of two integers, rounded down.
+    Mean(&'a Form, &'a Form),
+    /// It is 0 or -1.
+    Mask,
+}
+
+/// What an accepted rule states about a node with one step, and about its arguments. `extends` says
+/// whether the node is an extension or a saturation.
+#[must_use]
+pub fn stated(rule: &Rule, extends: bool) -> Vec<(About, Stated<'_>)> {
+    use About::{Argument, Node};
+    match rule {
+        Rule::Function { args, .. } => {
+            args.iter().enumerate().map(|(i, word)| (Argument(i), Stated::Word(word))).collect()
+        }
+        Rule::Product { a, b } => {
+            vec![(Argument(0), Stated::Word(a)), (Argument(1), Stated::Word(b))]
+        }
+        Rule::Extend { form, by } if extends => {
+            [Argument(0), Node].map(|about| (about, Stated::Integer(form, by))).into()
+        }
+        Rule::Average { a, b } => vec![(Node, Stated::Mean(a, b))],
+        Rule::Negative { .. } => vec![(Node, Stated::Mask)],
+        Rule::Sign { of, .. } => vec![(Argument(usize::from(*of)), Stated::Mask)],
+        Rule::Extend { .. }
+        | Rule::Quotient { .. }
+        | Rule::Whole
+        | Rule::Disjoint { .. }
+        | Rule::Value { .. } => Vec::new(),
+    }
+}
+
+/// Whether the rule only names what the rules before it found.
+#[must_use]
+pub fn only_names(rule: &Rule) -> bool {
+    matches!(rule, Rule::Value { .. })
+}
