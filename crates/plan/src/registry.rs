@@ -179,7 +179,11 @@ fn names(same: impl Fn(&Build) -> bool) -> String {
     all.join(", ")
 }
 
-fn find(form: &Form) -> Result<(&'static Method, Arguments), Refusal> {
+/// The method that a form names; `same` says which kinds are wanted here.
+fn find(
+    form: &Form,
+    same: impl Fn(&Build) -> bool,
+) -> Result<(&'static Method, Arguments), Refusal> {
     let FormKind::List(items) = &form.kind else {
         return Err(Refusal::new(
             form.at,
@@ -191,7 +195,10 @@ fn find(form: &Form) -> Result<(&'static Method, Arguments), Refusal> {
         return Err(Refusal::new(form.at, "this list does not start with the name of a method"));
     };
     let method = METHODS.iter().find(|m| m.name == name).ok_or_else(|| {
-        let all: Vec<&str> = METHODS.iter().map(|m| m.name).collect();
+        let of_kind = METHODS.iter().filter(|m| same(&m.build));
+        let mut all: Vec<&str> = of_kind.map(|m| m.name).collect();
+        // The nearest spelling first.
+        all.sort_by_key(|known| strsim::damerau_levenshtein(name, known));
         Refusal::new(*at, format!("there is no method `{name}`")).instead(all.join(", "))
     })?;
     let rest = items[1..].to_vec();
@@ -205,9 +212,10 @@ fn wrong_kind(form: &Form, method: &Method, what: &str, names: String) -> Refusa
 
 /// Reads a product of polynomials in `domain`.
 pub fn build_product(form: &Form, domain: &Domain) -> Result<ProductRef, Refusal> {
-    let (method, mut arguments) = find(form)?;
+    let same = |b: &Build| matches!(b, Build::Product(_));
+    let (method, mut arguments) = find(form, same)?;
     let Build::Product(build) = method.build else {
-        let names = names(|b| matches!(b, Build::Product(_)));
+        let names = names(same);
         return Err(wrong_kind(form, method, "a product of polynomials", names));
     };
     let product = build(&mut arguments, domain)?;
@@ -218,7 +226,9 @@ pub fn build_product(form: &Form, domain: &Domain) -> Result<ProductRef, Refusal
 /// Reads the values at points that meet `spec`, where the form is a method for that; `None` where it
 /// is not, as transforms are.
 pub fn build_points(form: &Form, spec: &PointsSpec) -> Result<Option<TransformRef>, Refusal> {
-    let (method, mut arguments) = find(form)?;
+    // Where points serve, a transform does as well.
+    let same = |b: &Build| matches!(b, Build::Points(_) | Build::Transform(_));
+    let (method, mut arguments) = find(form, same)?;
     let Build::Points(build) = method.build else { return Ok(None) };
     let points = build(&mut arguments, spec)?;
     arguments.end()?;
@@ -227,9 +237,10 @@ pub fn build_points(form: &Form, spec: &PointsSpec) -> Result<Option<TransformRe
 
 /// Reads a transform that meets `spec`.
 pub fn build_transform(form: &Form, spec: &DftSpec) -> Result<TransformRef, Refusal> {
-    let (method, mut arguments) = find(form)?;
+    let same = |b: &Build| matches!(b, Build::Transform(_));
+    let (method, mut arguments) = find(form, same)?;
     let Build::Transform(build) = method.build else {
-        let names = names(|b| matches!(b, Build::Transform(_)));
+        let names = names(same);
         return Err(wrong_kind(form, method, "a transform", names));
     };
     let transform = build(&mut arguments, spec)?;
@@ -239,9 +250,10 @@ pub fn build_transform(form: &Form, spec: &DftSpec) -> Result<TransformRef, Refu
 
 /// Reads a small product that meets `spec`.
 pub fn build_base(form: &Form, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
-    let (method, mut arguments) = find(form)?;
+    let same = |b: &Build| matches!(b, Build::Base(_));
+    let (method, mut arguments) = find(form, same)?;
     let Build::Base(build) = method.build else {
-        let names = names(|b| matches!(b, Build::Base(_)));
+        let names = names(same);
         return Err(wrong_kind(form, method, "a small product", names));
     };
     let base = build(&mut arguments, spec)?;

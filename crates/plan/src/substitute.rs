@@ -23,6 +23,7 @@ use crate::tree::TreeNode;
 use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
 use ringforge_ring::zq;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -100,6 +101,7 @@ impl Place<'_> {
     /// The only width for which the transform can be built.
     fn derived(&self, domain: &Domain) -> Result<(usize, TransformRef), Refusal> {
         let mut found: Vec<(usize, TransformRef)> = Vec::new();
+        let mut refused: Vec<(usize, Refusal)> = Vec::new();
         let mut lengths = std::collections::HashSet::new();
         for k in 1..=self.degree {
             // Of widths with as many blocks the least one does.
@@ -107,21 +109,27 @@ impl Place<'_> {
             if !fits || !lengths.insert(self.degree.div_ceil(k)) {
                 continue;
             }
-            found.extend(self.transform(domain, k).ok().map(|transform| (k, transform)));
+            match self.transform(domain, k) {
+                Ok(transform) => found.push((k, transform)),
+                Err(refusal) => refused.push((k, refusal)),
+            }
         }
         if found.len() == 1 {
             return Ok(found.swap_remove(0));
         }
-        let (what, n) = (domain.to_string(), self.degree);
-        let message = match found.is_empty() {
-            true => format!("no block width makes of {what} a transform that this one is"),
-            false => format!("this transform serves several block widths in {what}"),
-        };
-        let all: Vec<String> = found.iter().map(|(k, _)| k.to_string()).collect();
-        Err(Refusal::new(self.at, message).instead(match all.is_empty() {
-            true => format!("a width K, which says why: N blocks with K·N of at least {n}"),
-            false => format!("K = {}", all.join(", ")),
-        }))
+        if !found.is_empty() {
+            let all: Vec<String> = found.iter().map(|(k, _)| k.to_string()).collect();
+            let message = format!("this transform serves several block widths in {domain}");
+            return Err(Refusal::new(self.at, message).instead(format!("K = {}", all.join(", "))));
+        }
+        // Each width is refused for a reason of its own. The one that is read furthest is the likeliest to be
+        // meant; a wrong word is refused at every width whose root exists.
+        let likeliest = refused.into_iter().max_by_key(|(k, refusal)| (refusal.at, Reverse(*k)));
+        let (k, mut refusal) = likeliest.ok_or_else(|| {
+            Refusal::new(self.at, format!("no block width divides the degree of {domain}"))
+        })?;
+        refusal.message = format!("no block width serves here; with K = {k}, {}", refusal.message);
+        Err(refusal)
     }
 
     /// The transform for blocks of width k.

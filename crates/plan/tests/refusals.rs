@@ -213,8 +213,37 @@ fn malformed_texts() {
     );
 }
 
-/// Transforms over a modulus that is even or not prime: refused where there is no root, taken where
-/// there is one.
+/// With `auto`, what is wrong inside the transform is shown where it stands.
+#[test]
+fn auto_hides_no_mistake() {
+    let good = include_str!("../../../plans/sntrup761.plan");
+    assert!(Plan::parse(good).is_ok());
+    for (from, to, pointed, message, would_work) in [
+        ("(rader 5 ", "(raider 5 ", "raider", "there is no method `raider`", "rader, "),
+        (
+            "(good-thomas 10 9",
+            "(good-thomas 32 3",
+            "3\n",
+            "32 × 3 = 96, but a transform of length 90 is needed",
+            "two coprime",
+        ),
+        (
+            "(cooley-tukey 3 3",
+            "(cooley-tukey 3 2",
+            "2 ",
+            "3 × 2 = 6, but a transform of length 9 is needed",
+            "",
+        ),
+    ] {
+        let text = good.replacen(from, to, 1);
+        let error = Plan::parse(&text).expect_err(to);
+        let whole = "no block width serves here; with K = ";
+        assert!(error.message.starts_with(whole) && error.message.contains(message), "{error}");
+        assert!(text[error.at..].starts_with(pointed), "{error}");
+        assert!(error.would_work.unwrap_or_default().starts_with(would_work), "{to}");
+    }
+}
+
 #[test]
 fn an_empty_list_is_no_part_of_a_plan() {
     // Found by libFuzzer.
@@ -225,6 +254,8 @@ fn an_empty_list_is_no_part_of_a_plan() {
     assert!(within.expect_err("an empty list").message.contains("the name of a method"));
 }
 
+/// Transforms over a modulus that is even or not prime: refused where there is no root, taken where
+/// there is one.
 #[test]
 fn moduli_that_are_no_primes() {
     let plan = |q: &str, inner: &str| {
