@@ -108,7 +108,7 @@ fn simulated_on(rows: &[Row]) -> String {
         let (processor, known) = row.processor();
         let how = match known {
             true => String::new(),
-            false => format!(", of the processors that are described the nearest to {}", row.model),
+            false => format!(", the nearest described processor to {}", row.model),
         };
         let sentence = format!("Simulated on {}{how}.\n", processor.name);
         if !said.contains(&sentence) {

@@ -172,7 +172,7 @@ pub fn simulation(made: &Made, entry: &Entry, processor: &Processor) -> Result<S
 fn say_simulated(ui: &Ui, simulated: Option<&(&'static str, Simulated)>) {
     if let Some((processor, Simulated { cycles, instructions })) = simulated {
         ui.say(format!(
-            "Simulated on {processor}: {cycles} cycles, {instructions} instructions; without the effects of compilers and of other load."
+            "Simulated on {processor}: {cycles} cycles, {instructions} instructions; effects of the compiler and of other load are not included."
         ));
     }
 }

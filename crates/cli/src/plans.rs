@@ -165,7 +165,7 @@ fn simulated_on(table: &Plans) -> Vec<String> {
         let Some((processor, known)) = nearest(target.machine.simulated, &table.model) else {
             continue;
         };
-        let how = if known { "" } else { ", of the processors that are described the nearest" };
+        let how = if known { "" } else { ", the nearest described processor" };
         let said = format!("{}: simulated on {}{how}", target.name, processor.name);
         if !lines.contains(&said) {
             lines.push(said);

@@ -84,7 +84,7 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
 
 fn say(ui: &Ui, name: &str, report: &SafetyReport) {
     ui.say(match report.verdict {
-        Verdict::Proved => format!("{name}: constant time and in bounds"),
+        Verdict::Proved => format!("{name}: proved: constant time and in bounds"),
         Verdict::Refuted => format!("{name}: refuted"),
         Verdict::Unknown => format!("{name}: unknown"),
     });

@@ -268,7 +268,7 @@ fn what_the_whole_computes() {
 
 #[test]
 fn ranges_that_do_not_meet() {
-    let message = "the ranges do not meet: `base` (step 3) left in `c` lies in [-20, 20]; `inverse` (step 4) takes `r` in [-19, 20]";
+    let message = "the ranges do not match: `base` (step 3) left in `c` lies in [-20, 20]; `inverse` (step 4) takes `r` in [-19, 20]";
     let steps = ["forward r=a", "forward r=b", "base c=c a=a b=b", "narrow-inverse r=c"];
     says(wrong(&AB, &steps, &["c [-8,8] 3 * a * b"]), message, "arguments = { r = \"c\" }");
     let wide = ["a i16 [-8,9]", "b i16 [-8,8]"];
@@ -276,7 +276,11 @@ fn ranges_that_do_not_meet() {
     says(wrong(&AB, &PRODUCT, &["c [-7,8] a * b"]), "lies in [-8, 8]", "range");
     says(wrong(&AB, &PRODUCT, &["c [-8,7] a * b"]), "lies in [-8, 8]", "range");
     // A signed word below zero is no unsigned one.
-    says(wrong(&AB, &["unsigned d=c s=a"], &["c [0,16] a"]), "the ranges do not meet", "s = \"a\"");
+    says(
+        wrong(&AB, &["unsigned d=c s=a"], &["c [0,16] a"]),
+        "the ranges do not match",
+        "s = \"a\"",
+    );
     fits(&["a i16 [0,8]"], &["unsigned d=c s=a"], &["c [0,16] a"]);
 }
 

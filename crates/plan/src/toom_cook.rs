@@ -57,11 +57,8 @@ fn build(arguments: &mut Arguments, spec: &BaseSpec) -> Result<BaseRef, Refusal>
         return Err(Refusal::new(at, message).instead("`karatsuba` for 2"));
     }
     if !q.is_power_of_two() {
-        let message = format!(
-            "toom-cook divides by powers of two where they are known to divide, in moduli that are \
-             powers of two; {q} is none"
-        );
-        return Err(arguments.refuse(message).instead("`karatsuba`, which divides by nothing"));
+        let message = format!("toom-cook needs a modulus that is a power of two, and {q} is not");
+        return Err(arguments.refuse(message).instead("`karatsuba`, which works for any modulus"));
     }
     if !size.is_multiple_of(parts) {
         let message = format!("{parts} does not divide the size {size}");

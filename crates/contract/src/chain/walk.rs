@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
                 let (lo, hi) = held.range;
                 if lo < a.range.0 || hi > a.range.1 {
                     return Err(format!(
-                        "the ranges do not meet: {} lies in [{lo}, {hi}]; {by} takes `{}` in [{}, {}]",
+                        "the ranges do not match: {} lies in [{lo}, {hi}]; {by} takes `{}` in [{}, {}]",
                         held.by, a.name, a.range.0, a.range.1
                     ));
                 }

@@ -143,10 +143,15 @@ pub enum LowerError {
     #[error(transparent)]
     Refused(#[from] Refused),
     /// A site in `drop` or `add` that does not exist.
-    #[error("the schedule names the site `{site}`, which the program does not have")]
+    #[error(
+        "the schedule names the site `{site}`, which the program does not have; it has {known}; \
+         `ringforge --json explain RING` lists all"
+    )]
     NoSuchSite {
         /// The site.
         site: String,
+        /// Some that it has.
+        known: String,
     },
 }
 
@@ -337,11 +342,23 @@ fn program(
     }
 }
 
+/// The refusal of a site, with some of those that the program has.
+fn no_such_site<'a>(site: &str, sites: impl ExactSizeIterator<Item = &'a String>) -> LowerError {
+    let count = sites.len();
+    let some: Vec<String> = sites.take(2).map(|s| format!("`{s}`")).collect();
+    let known = match count {
+        0 => "none".to_owned(),
+        1 | 2 => some.join(" and "),
+        n => format!("{} and {} more", some.join(", "), n - 2),
+    };
+    LowerError::NoSuchSite { site: site.to_owned(), known }
+}
+
 /// Refuses sites in `drop` or `add` that the program does not have.
 fn check_sites(schedule: &Choices, seen: &[String]) -> Result<(), LowerError> {
     let mut named = schedule.drop().iter().chain(schedule.add());
     match named.find(|site| !seen.contains(site)) {
-        Some(site) => Err(LowerError::NoSuchSite { site: site.clone() }),
+        Some(site) => Err(no_such_site(site, seen.iter())),
         None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@
 pub enum Refused {
     /// Nothing goes by it.
     #[error(
-        "the schedule's `{key}` changes nothing here; what this plan goes by on this target: {keys}"
+        "the schedule's `{key}` changes nothing here; this plan reads these keys on this target: {keys}"
     )]
     Unused {
         /// The key.

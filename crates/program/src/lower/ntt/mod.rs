@@ -354,7 +354,7 @@ impl Lowering<'_> {
         let given = self.given.iter().flatten();
         let mut named = given.chain(self.schedule.drop()).chain(self.schedule.add());
         match named.find(|site| !self.placed.all.contains(*site)) {
-            Some(site) => Err(LowerError::NoSuchSite { site: site.clone() }),
+            Some(site) => Err(super::no_such_site(site, self.placed.all.iter())),
             None => Ok(()),
         }
     }

@@ -71,7 +71,7 @@ fn fits(
         ));
     }
     if let Some(site) = schedule.drop().iter().chain(schedule.add()).next() {
-        return Err(LowerError::NoSuchSite { site: site.clone() });
+        return Err(super::no_such_site(site, [].iter()));
     }
     // Code that compilers turn into vectors has no registers to interleave.
     if target.products == Products::Words && schedule.base() == BaseProducts::BroadcastDot {
