@@ -442,7 +442,10 @@ fn archives_have_one_member_with_the_symbol() {
     );
     let safety = dir.file("safety.toml", &safety);
     let run = dir.ringforge(&["prove", &both, "--contract", &safety]).succeeds();
-    mentions(&run, &["both.a(wrong.o): constant time", "both.a(copy.o): constant time"]);
+    mentions(
+        &run,
+        &["both.a(wrong.o): proved: constant time", "both.a(copy.o): proved: constant time"],
+    );
     let run = dir.ringforge(&["prove", &twice, "--contract", &safety]);
     run.fails(2, &["`mul` is defined by wrong.o, again.o"]);
     dir.ringforge(&["prove", &none, "--contract", &safety]).fails(2, &["defines `mul`"]);

@@ -4,7 +4,7 @@ use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_plan::{Plan, RingFile};
 use ringforge_toolchain::{Compiler, Host};
 
-use crate::target::TARGETS;
+use crate::target::{self, TARGETS};
 use crate::ui::{Failure, Ui};
 
 /// Runs the command.
@@ -50,8 +50,7 @@ pub fn run(ui: &Ui) -> Result<u8, Failure> {
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY).set_header(["target", "what", "runs here"]);
     for target in TARGETS {
-        let here = if target.runs_on(&host) { "yes" } else { "no" };
-        table.add_row([target.name, target.what, here]);
+        table.add_row([target.name, target.what, target::here(target, &host)]);
     }
     ui.say(table.to_string());
     let mut table = Table::new();

@@ -164,6 +164,17 @@ pub fn compiler_for(
     Ok(found.with_runner(runner))
 }
 
+/// Whether programs for `target` run on this machine, in words.
+pub fn here(target: &Target, host: &Host) -> &'static str {
+    let other = target.architecture.filter(|a| !a.is_host());
+    match other.map(|_| compiler(&[target], None, None)) {
+        None if target.runs_on(host) => "yes",
+        None => "no",
+        Some(Ok(_)) => "emulated",
+        Some(Err(_)) => "no, for want of tools",
+    }
+}
+
 /// Whether what `compiler` makes for `target` can be timed: an emulator's time says nothing.
 pub fn is_timed(target: &Target, compiler: &Compiler, host: &Host) -> bool {
     match compiler.runner.is_native() {
