@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A product in Z3329[x]/(x^4 + 1), for `ringforge prove`.
  *

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Measures what docs/results/avx512.md says: avx512.json, the entry points of transforms for AVX-512 and AVX2 side by side,
 # each ring in one process. On a quiet machine whose processor has both, from the source tree, with `ringforge` in the PATH.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Whether the choice of a plan is the same in fresh runs: `docs/figures/choice.sh`, from the source tree, on a quiet machine,
 # with `ringforge` in the PATH. Forges five rings five times each, without wisdom, and writes choice.json: what each run took, and how
 # it has what other runs took. Ends with status 1 where two runs took different plans and one of them does not call the other's

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Makes the table of whole KEMs in docs/results/cortex-m4.md: `docs/figures/cortex-m4.sh [DIR]` compiles the library for Cortex-M4,
 # small and as usual, compares known answers in qemu-arm, and prints a row for each KEM and compiler: bytes of flash, bytes of
 # stack and model cycles of keypair, enc and dec. Some two minutes.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Measures what docs/results/kems.md says of the KEMs: kems.json. Run it on a quiet machine; it takes some eight minutes. The
 # peers are built by cargo in bench/ (without them: NO_PEERS=1). Each argument is a compiler with its options; of -O2 only
 # portable code is measured, as distributions build it. MAKE_DIR keeps the objects, REPEATS and ONLY (names) make less of

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Measures what docs/results/reductions.md says of placements as code: placements.json, for n = 512 and 1024 the paper's
 # placement, the four optima that `ringforge search` finds in words without sign, and `forge`'s own plan in words with sign.
 # Each is forged by gcc, which is timed, and by clang, and must be proved by both. Run it from the source tree with

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Measures what docs/results/plans.md says of plans: plans.json (what each does, its proof, its cycles, beside the
 # peers; on a quiet machine) and plan-mutants.json. Run it from the source tree with `ringforge` in the
 # PATH; with arguments, only those of `cycles`, `mutants`.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Proves sntrup761's objects of every compiler and level here; prints one JSON array, without the lists
 # of ranges. Run it from the source tree with `ringforge` in the PATH.
 set -eu

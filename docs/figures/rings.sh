@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Measures what docs/results/x-n-plus-1.md says: rings.json (x^n + 1, cycles, on a quiet machine), ring-proofs.json,
 # ring-mutants.json, and trinomials.json (x^n - x^(n/2) + 1 beside plain C, on a quiet machine). Run it from the source
 # tree with `ringforge` in the PATH; with arguments, only those of `cycles`, `proofs`, `mutants`, `trinomials`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The library for main.rs: its KEMs by number, its random bytes, and the clock of its tests. */
 #include "test.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* mldsa-native's Neon transforms take their tables as arguments: here they get the library's own. */
 #define MLD_CONFIG_FILE <stdint.h>
 #define MLD_CONFIG_PARAMETER_SET 65

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Some functions load a few words behind the polynomial, without using them: here they are there. */
 #include "ntt.h"
 #include "poly.h"

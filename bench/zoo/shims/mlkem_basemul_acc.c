@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The inner product takes products of the second operand's odd coefficients with the weights, which
  * a function of the same library makes: that the cache fits the operand is no matter of ranges. */
 #include <stdint.h>

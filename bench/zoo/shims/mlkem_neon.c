@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* mlkem-native's Neon functions take their tables as arguments: here they get the library's own. The inner product takes
  * products of the second operand's odd coefficients with the weights, which a function of the same library makes. */
 #define MLK_CONFIG_FILE <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The inner product takes products of the second operand with the weights, which another function makes, as
  * `indcpa_keypair` and `indcpa_enc` do. */
 #include "ntt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The vector product reads and writes whole vectors: operands are padded with zeros. FUNCTION is
  * the library's, N the degree, PADDED its next multiple of 32. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The vector product in its three parts: evaluate one operand, multiply the other by it, interpolate. */
 #include <stdint.h>
 

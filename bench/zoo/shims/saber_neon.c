@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A product as `indcpa_kem_enc` computes it: modulo a prime of 25 bits, which holds the integers; the inner product is of
  * three polynomials, of which two are zero here. */
 #include "NTT.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * One input, an end of the entry range, leads below the bound, by 1.
  *

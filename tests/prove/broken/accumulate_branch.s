@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A branch on what is there.
 #
 # contract: z17_accumulate.toml

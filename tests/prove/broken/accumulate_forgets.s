@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The old value is overwritten.
 #
 # contract: z17_accumulate.toml

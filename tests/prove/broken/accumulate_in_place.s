@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Each output is computed from the start, the first one stored before: wrong where c is a.
 #
 # contract: z17_accumulate.toml

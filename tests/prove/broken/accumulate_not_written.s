@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Nothing is done: c keeps its value.
 #
 # contract: z17_accumulate.toml

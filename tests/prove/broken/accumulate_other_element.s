@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The old values of the two leaves are exchanged.
 #
 # contract: z17_accumulate.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The old value is added after the reduction: right modulo 17, but calls do not chain.
 #
 # contract: z17_accumulate.toml

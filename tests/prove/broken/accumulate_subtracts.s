@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The products are taken off.
 #
 # contract: z17_accumulate.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The same for any input words: 4 a b does not fit 32 bits.
 #
 # contract: z4591_any.toml

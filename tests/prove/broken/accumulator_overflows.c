@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A 16-bit accumulator: eight products of 2295 by 2295 do not fit.
  *

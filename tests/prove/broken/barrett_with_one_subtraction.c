@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Barrett's quotient from 64 bits is up to two too small, and one multiple is subtracted.
  *

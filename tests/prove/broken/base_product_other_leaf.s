@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The odd coefficients of b are those of the other leaf.
 #
 # contract: z17_base.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # x^2 = 1 in the first leaf.
 #
 # contract: z17_base.toml

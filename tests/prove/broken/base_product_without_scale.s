@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The factor 2 is left out.
 #
 # contract: z17_base.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Both leaves have the weight 4.
 #
 # contract: z17_base.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Further below, a signal handler may write at any time.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * As `pass/sign_of_a_word_of_sums.c`, but with what is above the word for the sign.
  *

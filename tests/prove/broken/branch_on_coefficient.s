@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Skipping the product when a is zero gives the right result and tells how often a is zero.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The callee is not in the object.
 #
 # contract: z17.toml

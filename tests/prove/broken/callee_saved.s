@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # rbx is the caller's and is not restored.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Both registers are saved, and restored into each other.
 #
 # contract: z17.toml

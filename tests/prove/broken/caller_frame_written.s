@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Eight bytes above the return address belong to the caller.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A checked copy that is longer than the size it is given: the C library stops the program.
 #
 # contract: z17.toml

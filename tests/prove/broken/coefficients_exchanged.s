@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # c1 and c0 in the wrong order.
 #
 # contract: z17_two.toml

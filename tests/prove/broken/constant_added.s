@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # a b + 1.
 #
 # contract: z17.toml

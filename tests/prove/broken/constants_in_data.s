@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The constants lie in .data, which anybody may have changed since.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A 16-byte load of which the last two bytes lie behind the section.
 #
 # contract: z17.toml

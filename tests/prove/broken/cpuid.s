@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Nothing is known about what cpuid answers.
 #
 # contract: z17.toml

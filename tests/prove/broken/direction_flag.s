@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The direction flag has to be clear at return.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # idiv takes longer for some operands than for others.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # vpmaddwd of four times -2^15 is 2^31, which is no 32-bit number: a sum of two products of
 # full words needs a bound.
 #

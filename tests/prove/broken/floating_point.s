@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # So is floating point, even if the numbers are small.
 #
 # contract: z17.toml

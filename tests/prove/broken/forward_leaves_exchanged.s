@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The contract's weights the other way round.
 #
 # contract: z17_forward.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Congruent, but up to 40.
 #
 # contract: z17_forward.toml

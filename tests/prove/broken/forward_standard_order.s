@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The outputs stand in the standard order, which is not what the contract says.
 #
 # contract: z17_forward.toml

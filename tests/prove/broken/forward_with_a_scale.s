@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The contract asks for three times as much.
 #
 # contract: z17_forward.toml

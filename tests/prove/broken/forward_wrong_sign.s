@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The second remainder of the odd coefficients is the first again.
 #
 # contract: z17_forward.toml

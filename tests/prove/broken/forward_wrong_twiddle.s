@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # One of four products takes 5 for 4.
 #
 # contract: z17_forward.toml

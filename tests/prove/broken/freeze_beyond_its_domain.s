@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Freezing by two unsigned minima is right within 3/2 q; what is given to it reaches 2 q.
 #
 # contract: z4591_one.toml

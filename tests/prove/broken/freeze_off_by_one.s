@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Comparisons with 7 and -9 where 8 and -8 were meant: 8 becomes -9 and stays.
 #
 # contract: z17.toml

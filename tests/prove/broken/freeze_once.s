@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Only values above 8 are corrected, those below -8 are not.
 #
 # contract: z17.toml

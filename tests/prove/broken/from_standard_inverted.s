@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The way to the standard order is no way from it.
 #
 # contract: z17_from_standard.toml

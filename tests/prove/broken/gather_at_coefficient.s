@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A vector gather is a table look-up too.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * One bit too few: words of sixteen bits that were halved do not hold residues modulo 2^16.
  *

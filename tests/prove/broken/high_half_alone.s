@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # An unreduced high half is not linear: the high half of 4096 a b is a b / 16 rounded down.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The first coefficient is written before the inputs are read for the last time: wrong when
 # the output is an input (right otherwise, see pass/written_early.s).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # An input is changed.
 #
 # contract: z17.toml

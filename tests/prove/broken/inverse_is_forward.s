@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The transform under the contract of its inverse.
 #
 # contract: z17_inverse.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Differences by 4 where 1/4 is due.
 #
 # contract: z17_inverse.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The conditional subtraction is of q, not of 2q: words grow by q with each layer, and pass 2^32.
  *

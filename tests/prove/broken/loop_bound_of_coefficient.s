@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The number of iterations is a coefficient.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A mask register decides which lanes are written: the one with the product is not.
 #
 # contract: z17.toml

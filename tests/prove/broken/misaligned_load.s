@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The contract aligns the arguments to 2 bytes, movdqa needs 16 (and the region has only 2).
 #
 # contract: z17.toml

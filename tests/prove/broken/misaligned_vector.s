@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Eight coefficients, 16 bytes, aligned to 2: vmovdqu would be right, vmovdqa is not.
 #
 # contract: z4591_eight.toml

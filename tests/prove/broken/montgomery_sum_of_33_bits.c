@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A sum of two words without a spare bit has 33 bits, and is taken modulo 2^32.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The first correction is left out: the high half alone is a b / 2^16 rounded down, not a b
 # times the inverse of 2^16.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The result is congruent but not reduced: up to 64.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Of two output coefficients only the first is written.
 #
 # contract: z17_two.toml

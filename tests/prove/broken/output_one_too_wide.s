@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The contract's output range forgets the residue 8, which the code rightly returns.
 #
 # contract: z17_narrow.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The output's old content is undefined, even if it is added and subtracted... of another
 # element.
 #

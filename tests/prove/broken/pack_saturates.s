@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # packssdw saturates where truncation was meant: 1024 a b reaches 65536, and shifting back
 # does not undo it.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # packusdw takes negative values to zero.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Two coefficients in one scalar register: the subtraction of 8 from both at once borrows from
 # the upper one.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Which branch is taken depends on where the caller's buffers lie.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Thirty-two products of 8192 by 8192 are 2^31.
  *

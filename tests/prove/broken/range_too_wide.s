@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Right for |a|, |b| <= 8, but the contract promises only |a|, |b| <= 300: a b does not fit 16
 # bits.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Four bytes of a two-byte array are read; the upper two are not even used.
 #
 # contract: z17.toml

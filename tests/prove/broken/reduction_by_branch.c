@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The same with `if` at -O1, where the compiler makes a jump of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The correction of the remainder starts one too late: 9 stays 9.
  *

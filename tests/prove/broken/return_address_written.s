@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The return address is overwritten.
 #
 # contract: z17.toml

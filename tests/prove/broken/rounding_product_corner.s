@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # vpmulhrsw of -2^15 and -2^15 gives -2^15, not 2^15: wrong for a = b = -8 and for nothing
 # else.
 #

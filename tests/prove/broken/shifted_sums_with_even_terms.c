@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sums some of whose terms have even coefficients: the shift is that of the wrong one.
  *

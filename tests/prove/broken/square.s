@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # a a: right where a = b.
 #
 # contract: z17.toml

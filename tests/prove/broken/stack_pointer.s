@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The stack pointer is not where it was: `ret` would jump to a saved register.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A product written over the stack protector's canary: whether the program stops depends on it.
 #
 # contract: z17.toml

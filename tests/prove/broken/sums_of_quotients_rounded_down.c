@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Products reduced one by one by low products and shifts alone, and their sum again, q being 1
  * modulo 16: the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # System calls are outside the whitelist.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The result comes from a table at an address that depends on a coefficient.
 #
 # contract: z17.toml

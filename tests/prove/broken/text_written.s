@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Code is not writable.
 #
 # contract: z17.toml

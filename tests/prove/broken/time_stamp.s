@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The time-stamp counter is no constant.
 #
 # contract: z17.toml

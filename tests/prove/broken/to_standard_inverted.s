@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The way from the standard order is no way to it.
 #
 # contract: z17_to_standard.toml

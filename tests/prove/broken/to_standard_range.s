@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Elements are copied, and copies are as wide.
 #
 # contract: z17_to_standard.toml

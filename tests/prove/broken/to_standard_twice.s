@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # One element is copied to two places, another to none.
 #
 # contract: z17_to_standard.toml

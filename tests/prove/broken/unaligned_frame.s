@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The frame is aligned to 16 bytes at best, vmovdqa on ymm needs 32.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # imul leaves the zero flag undefined.
 #
 # contract: z17.toml

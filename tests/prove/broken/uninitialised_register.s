@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The upper half of eax is the caller's: a 16-bit load keeps it.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A word of the stack is read that nobody wrote, and its value reaches the result.
 #
 # contract: z17.toml

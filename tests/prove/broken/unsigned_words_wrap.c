@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The same without the multiple of q before a subtraction: a difference wraps, and as a word without sign it is
  * another residue.

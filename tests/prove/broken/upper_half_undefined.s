@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Legacy SSE loads leave the caller's upper half in place: adding it to the product adds an
 # undefined value.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The VEX form of the same instruction zeroes the upper half (compare
 # pass/upper_half_kept_by_legacy_sse.s): the product is lost.
 #

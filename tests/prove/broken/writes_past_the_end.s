@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Four bytes written to a two-byte array.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Right for all pairs but a = 7, b = -5: an and of two comparisons adds one there.
 #
 # contract: z17.toml

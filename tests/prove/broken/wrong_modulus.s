@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # 17 is 19 in one constant.
 #
 # contract: z17.toml

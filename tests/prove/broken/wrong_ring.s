@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The product mod x^2 - x + 1 where x^2 - x - 1 was asked for.
 #
 # contract: z17_two.toml

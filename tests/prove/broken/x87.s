@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # x87 instructions are outside the whitelist.
 #
 # contract: z17.toml

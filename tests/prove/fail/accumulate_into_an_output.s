@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # What is added to must be read.
 #
 # contract: z17_accumulate.toml

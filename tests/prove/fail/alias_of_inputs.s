@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Two inputs as one alias pair: an output must be first.
 #
 # contract: z17_four.toml

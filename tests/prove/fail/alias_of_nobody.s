@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The alias names an argument that does not exist.
 #
 # contract: z17_four.toml

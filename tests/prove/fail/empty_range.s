@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # No value lies in the range.
 #
 # contract: z17_four.toml

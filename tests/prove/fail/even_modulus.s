@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A power of two beyond words of 16 bits.
 #
 # contract: z17_four.toml

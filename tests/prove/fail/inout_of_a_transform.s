@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Only accumulations add to something.
 #
 # contract: z17_forward.toml

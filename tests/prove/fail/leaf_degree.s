@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # 3 does not divide 4.
 #
 # contract: z17_forward.toml

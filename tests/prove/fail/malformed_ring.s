@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The ring is not closed.
 #
 # contract: z17_four.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The object defines `mul`, not what is asked for.
 #
 # contract: z17_four.toml

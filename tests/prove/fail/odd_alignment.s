@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Three is no power of two.
 #
 # contract: z17_four.toml

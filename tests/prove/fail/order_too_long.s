@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # More positions than elements.
 #
 # contract: z17_forward.toml

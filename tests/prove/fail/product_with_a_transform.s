@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A product is one of the ring's elements.
 #
 # contract: z17_to_standard.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The range does not fit the element.
 #
 # contract: z17_four.toml

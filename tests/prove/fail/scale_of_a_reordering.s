@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Reorderings copy.
 #
 # contract: z17_to_standard.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Zero times anything is no transform.
 #
 # contract: z17_forward.toml

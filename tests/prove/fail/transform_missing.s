@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A transform that no table describes.
 #
 # contract: z17_four.toml

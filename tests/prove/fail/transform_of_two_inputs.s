@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A transform takes one input.
 #
 # contract: z17_base.toml

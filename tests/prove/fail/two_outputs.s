@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A product has one result.
 #
 # contract: z17_four.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Another calling convention.
 #
 # contract: z17_four.toml

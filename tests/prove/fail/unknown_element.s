@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A float is no coefficient.
 #
 # contract: z17_four.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A key that nobody reads must not be passed over.
 #
 # contract: z17_four.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A contract of a later version.
 #
 # contract: z17_four.toml

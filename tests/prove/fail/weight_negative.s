@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Weights are residues from 0 on.
 #
 # contract: z17_forward.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A leaf stands there twice.
 #
 # contract: z17_forward.toml

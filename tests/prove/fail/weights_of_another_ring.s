@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The leaves make x^4 + another constant, not x^4 + 1.
 #
 # contract: z17_forward.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Leaves of degree 2 in a ring of degree 4 are two.
 #
 # contract: z17_forward.toml

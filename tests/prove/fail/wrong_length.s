@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Five coefficients where the ring has degree four.
 #
 # contract: z17_four.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The output is longer than the ring's degree.
 #
 # contract: z17_four.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The output leaves its interval of whole steps of the quotient; it does not where the entry range ends within one.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The same where c is a as well: c + c o b.
 #
 # contract: z17_accumulate.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Montgomery reduction of a 32-bit accumulator: its high half is right because |4 a b| < 2^31
 # - q 2^15.
 #

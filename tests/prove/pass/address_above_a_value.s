@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Half a pointer stands above a value in its register, through a product and a shift: no bit of it comes down.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A frame aligned to 32 bytes, whatever the stack pointer was.
 #
 # contract: z17.toml

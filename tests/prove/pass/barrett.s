@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # One product by 16-bit lanes: multiply, round, subtract. The pattern that most mutants here
 # start from.
 #

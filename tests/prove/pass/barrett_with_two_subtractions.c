@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Barrett's quotient from 64 bits is up to two too small. That it fits 32 bits follows from both of its quotients
  * together; each alone leaves -1 possible.

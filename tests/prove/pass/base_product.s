@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Two products of remainders side by side, schoolbook.
 #
 # contract: z17_base.toml

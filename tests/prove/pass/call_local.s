@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A call of a function in the same object.
 #
 # contract: z17.toml

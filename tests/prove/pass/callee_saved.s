@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # rbx and r15 are used and restored.
 #
 # contract: z17.toml

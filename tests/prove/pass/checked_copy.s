@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A product in a buffer of its own, copied as `_FORTIFY_SOURCE` has it: the last argument is the target's size.
 #
 # contract: z17.toml

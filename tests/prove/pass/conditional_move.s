@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A selection by cmov is constant time (compare broken/branch_on_coefficient.s).
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # One layer of butterflies: a0 + 4 a2, a0 - 4 a2, a1 + 4 a3, a1 - 4 a3.
 #
 # contract: z17_forward.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Congruent, up to 40, and no more is promised.
 #
 # contract: z17_forward.toml

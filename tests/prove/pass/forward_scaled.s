@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Three times the transform, as the contract says.
 #
 # contract: z17_forward.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The outputs stand in the standard order, as the contract says.
 #
 # contract: z17_forward.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Freezing by two masked corrections: an interval for `x - (17 & (x > 8))` alone would raise a
 # false alarm; comparison and mask belong into one enumeration.
 #

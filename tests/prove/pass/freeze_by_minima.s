@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The same without the doubling.
 #
 # contract: z4591_one.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # c = (a2, a0, a1, a3).
 #
 # contract: z17_from_standard.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Modulo a power of two, words that wrap: both parts of a product from its values at 1 and -1, halved, which
  * costs one of sixteen bits.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Everything is read before anything is written, so the output may be either input.
 #
 # contract: z17_in_place.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Sums by 1/2, differences by 1/8.
 #
 # contract: z17_inverse.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The factor 1/2 is left out, and the contract knows it.
 #
 # contract: z17_inverse.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Words below 4q between layers, 4q being nearly 2^32: the product by a constant with its quotient is below 2q, and
  * one conditional subtraction brings the other word below 2q.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The same without VEX: legacy encodings, destination equal to the first source.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Signed Montgomery with split halves, three times: the product, the scale, the freezing.
 #
 # contract: z4591_one.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The same for any input words: one product leaves room for it.
 #
 # contract: z4591_any.toml

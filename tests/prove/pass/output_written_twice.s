@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The output is scratch space until the last write.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # packssdw saturates; here every value fits, so it only narrows.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Two coefficients in one scalar register that move but do not mix.
 #
 # contract: z17_two.toml

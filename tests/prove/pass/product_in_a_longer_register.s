@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The upper half of a product of words whose upper words are signs, in a register of 64 bits: what the signs
 # of 32 bits do to its upper half is not understood, and does not matter.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sixteen products of 8191 by 8191, twice, fit 32 bits: 64 of them do not, which the sums of sums might be.
  *

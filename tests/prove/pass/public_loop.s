@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A loop whose bound is public.
 #
 # contract: z17.toml

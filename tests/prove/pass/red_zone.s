@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # 128 bytes below the stack pointer may be used without moving it.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The same code where -8 is no input (compare broken/rounding_product_corner.s).
 #
 # contract: z17_small.toml

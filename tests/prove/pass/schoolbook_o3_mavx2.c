@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Plain C, remainder by `%` with a constant, which compilers turn into a multiplication and
  * shifts (-O3 -mavx2).

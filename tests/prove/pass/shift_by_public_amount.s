@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A shift by a register whose value is public.
 #
 # contract: z17.toml

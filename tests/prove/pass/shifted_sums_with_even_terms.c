@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * Sums some of whose terms have even coefficients are shifted right by one: no term of these is half of
  * anything by itself.

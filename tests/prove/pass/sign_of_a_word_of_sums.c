@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A conditional addition by the sign of a word that is a sum of two, which compilers add as words without sign:
  * above bit 15 of the register is something else.

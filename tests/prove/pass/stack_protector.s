@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The stack protector's canary is stored, and compared with itself.
 #
 # contract: z17.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The same modulo an even number, with sums whose coefficients are all even.
  *

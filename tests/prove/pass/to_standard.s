@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # c = (a1, a2, a0, a3).
 #
 # contract: z17_to_standard.toml

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Z17[x]/(x^2 - x - 1) with scalar products and vector reduction.
 #
 # contract: z17_two.toml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * A product in words without sign, up to 3q: differences are a + q - b, the factors of a product of variables are
  * sums with a constant that makes them positive.

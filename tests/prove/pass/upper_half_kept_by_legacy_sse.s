@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # A legacy SSE instruction keeps the upper half of the register: the product parked there
 # survives `pxor xmm0, xmm0`.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Bits 16.. of eax are undefined and do not matter: only the low word is used.
 #
 # contract: z17.toml

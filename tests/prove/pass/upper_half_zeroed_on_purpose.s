@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # VEX instructions on 128 bits zero the upper half, which the code relies on: it adds the
 # upper half to the lower.
 #

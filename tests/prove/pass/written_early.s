@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The code of broken/in_place.s under a contract that allows disjoint buffers alone.
 #
 # contract: z17_two.toml

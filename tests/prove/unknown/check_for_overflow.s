@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Right: a sum is checked for overflow, as -ftrapv and UBSan do, which no input in range makes. That the branch is never
 # taken is not decided, so it is no violation of constant time that would be refuted.
 #

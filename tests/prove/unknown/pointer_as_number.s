@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # The result depends on where the caller's buffers lie; that a term has an address is no proof that its value does.
 #
 # contract: z17.toml

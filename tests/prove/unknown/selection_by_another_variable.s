@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
 # Right and constant time, but left open: whether b is zero selects the product or zero, so a
 # mask of one variable meets another; enumeration takes one variable at a time.
 #

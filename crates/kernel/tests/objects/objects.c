@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* The objects of this folder: README.md says how they are made. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 // c = a b in Z_3329[x]/(x^8 + 1): rows of a, turned and negated, times elements of b; the low half of the
 // sums is reduced by a floor and a rounding shift, the high half by a rounded quotient.
 .text

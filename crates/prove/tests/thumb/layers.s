@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0 OR MIT
 @ Three layers of a transform modulo x^8 + 1 over Z_8380417 merged for Cortex-M4, in place: f(r), words of 32 bits.
 @ Eight coefficients stay in r4 to r11, the address in s0; r1 is q, r2 is -1/q modulo 2^32. A butterfly is smull, mul and
 @ smlal, whose upper word is the product over 2^32, then a difference and a sum; roots stand times 2^32.

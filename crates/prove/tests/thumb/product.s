@@ -1,3 +1,4 @@
+@ SPDX-License-Identifier: Apache-2.0 OR MIT
 @ The product in Z_3329[x]/(x^8 + 1) for Cortex-M4, two coefficients in a register: f(c, a, b).
 @ r9: q below, its inverse modulo 2^16 above. Sums of products by smladx, each reduced as Montgomery does,
 @ and brought to -1664 to 1664 by two conditional instructions.

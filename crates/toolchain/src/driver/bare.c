@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* What the drivers ask of C's library and of Linux where the compiler has neither: for programs of a
  * microcontroller, which an emulator of Linux's programs runs. Only calls of Linux; memory and strings
  * come from the compiler's library. Nothing is buffered. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Calls one function on records from stdin and writes its outputs to stdout.
  *
  * The toolchain room puts a prelude before this file that defines ARGS, `args` and

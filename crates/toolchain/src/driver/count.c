@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* A plugin for qemu's user emulators, interface version 1: counts how often each instruction of a called
  * function is executed, from the hint before the call to the hint behind it (driver.rs). At the end
  * it writes a line "word count address word address" for each pair of instructions of which one was executed directly

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /* Times calls of one function in core cycles, on request. Shared by ringforge's own
  * candidates (the toolchain room appends a `candidate` that it generates) and by the peers
  * in bench/ (which link their own `candidate`).
