@@ -197,8 +197,11 @@ pub struct Prove {
     #[arg(required = true, value_name = "OBJECT")]
     pub objects: Vec<PathBuf>,
     /// The contract
-    #[arg(long, value_name = "FILE")]
-    pub contract: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "contracts")]
+    pub contract: Option<PathBuf>,
+    /// Prove every contract in this directory that is for a function of the object; may be given several times
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["contract", "symbol", "certificate"])]
+    pub contracts: Vec<PathBuf>,
     /// Prove this symbol instead of the contract's
     #[arg(long, value_name = "NAME")]
     pub symbol: Option<String>,

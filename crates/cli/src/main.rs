@@ -11,6 +11,7 @@ mod choose;
 mod coverage;
 mod dispatch;
 mod entry;
+mod every;
 mod explain;
 mod forge;
 mod library;

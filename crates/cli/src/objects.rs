@@ -33,6 +33,11 @@ impl Input {
         Ok(Input { name, bytes })
     }
 
+    /// Its content.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Whether it is an archive.
     pub fn is_archive(&self) -> bool {
         archive::is_archive(&self.bytes)

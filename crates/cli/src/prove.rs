@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::args::Prove;
 use crate::chain;
+use crate::every;
 use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::preset::read;
@@ -30,7 +31,8 @@ struct Outcome<'a> {
 /// # Errors
 /// Bad input. A verdict is not an error.
 pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
-    let origin = args.contract.display().to_string();
+    let Some(contract) = &args.contract else { return every::run(ui, args) };
+    let origin = contract.display().to_string();
     let text = read(&origin)?;
     if ringforge_prove::constant_time::contract::is_for(&text) {
         return safety::run(ui, args, &origin, &text);
