@@ -78,7 +78,11 @@ impl Target {
     /// # Errors
     /// The program wants registers that this target does not have.
     pub fn emit(&self, program: &Program, preamble: &Preamble) -> Result<String, Failure> {
-        (self.emit)(program, preamble).map_err(Failure::input)
+        let text = match program.loops {
+            true => ringforge_emit::c::loops(program, preamble, self.name).map_err(|e| e.to_string()),
+            false => (self.emit)(program, preamble),
+        };
+        text.map_err(Failure::input)
     }
 
     /// Whether `host` runs its code.

@@ -9,6 +9,9 @@ pub use crate::source::Unfit;
 /// The suffix of this target's function and file names.
 pub const SUFFIX: &str = "avx512";
 
+/// The features that its functions are compiled with.
+pub(crate) const ATTRIBUTE: &str = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni";
+
 /// The C source of a program; its exported functions are `NAME_<procedure>_avx512`.
 ///
 /// # Errors
@@ -20,7 +23,7 @@ pub fn avx512(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
         target: &ringforge_targets::AVX512,
         what: "multiplication with AVX-512",
         width: Width::Avx512,
-        attribute: "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni",
+        attribute: ATTRIBUTE,
         orders: false,
         repeats: true,
     };

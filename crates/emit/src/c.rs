@@ -48,6 +48,10 @@ pub(crate) struct Form {
     pub includes: &'static str,
     /// Whether two lanes of 16 bits are one word where that is shorter.
     pub pairs: bool,
+    /// The argument of the target attribute of its functions, where they have one.
+    pub attribute: &'static str,
+    /// Words of 16 bits in a vector of an x86-64 machine.
+    pub width: usize,
 }
 
 /// What every compiler takes.
@@ -56,7 +60,41 @@ const PORTABLE: Form = Form {
     what: "multiplication in portable C99",
     includes: "#include <stdint.h>\n",
     pairs: false,
+    attribute: "",
+    width: 8,
 };
+
+/// Loops for one of the targets.
+const fn form(suffix: &'static str, attribute: &'static str, width: usize) -> Form {
+    let what = "multiplication in plain C, loops that a compiler makes vectors of";
+    Form { suffix, what, attribute, width, ..PORTABLE }
+}
+
+/// Plain C for all targets.
+static LOOPS: [Form; 6] = [
+    form("avx512", crate::avx512::ATTRIBUTE, 32),
+    form("avx2", "avx2", 16),
+    form("sse41", "sse4.1", 8),
+    form("neon", "", 8),
+    form("m4", "", 8),
+    form(SUFFIX, "", 8),
+];
+
+/// The C source of a program whose registers are loops on every target; its exported functions are
+/// `NAME_<procedure>_TARGET`.
+///
+/// # Errors
+///
+/// A program with operations that are not lane-wise on words, or a target that is not known.
+pub fn loops(program: &Program, preamble: &Preamble, target: &str) -> Result<String, CannotRender> {
+    let unknown = || CannotRender {
+        procedure: program.name.clone(),
+        reason: format!("there are no loops for {target}"),
+    };
+    let form = LOOPS.iter().find(|form| form.suffix == target).ok_or_else(unknown)?;
+    write(program, preamble, form)
+}
+
 
 /// The C source of a program; its exported functions are `NAME_<procedure>_c`.
 ///
@@ -102,7 +140,7 @@ pub(crate) fn write(
     }
     text += &helpers.render();
     if bodies.contains("SUMS\n") {
-        text += block::SUMS;
+        text += &block::sums(form.width);
     }
     if bodies.contains("lanes2") {
         text += packed::PAIRS;
@@ -187,7 +225,8 @@ fn outer(program: &Program, procedure: &Procedure, form: &Form) -> String {
     let names: Vec<&str> = names.map(|b| b.name.as_str()).collect();
     let (header, inner) =
         (prototype(program, procedure, false, form), function_name(program, procedure, true, form));
-    format!("\n{header}\n{{\n    {inner}({});\n}}\n", names.join(", "))
+    let attributes = attributes(false, form);
+    format!("\n{attributes}{header}\n{{\n    {inner}({});\n}}\n", names.join(", "))
 }
 
 fn render(
@@ -212,7 +251,7 @@ fn render(
     };
     writer.statements(&procedure.body)?;
     let Writer { text: body, constants, factors, apart, .. } = writer;
-    let mut text = if apart { "__attribute__((noinline)) ".into() } else { String::new() };
+    let mut text = attributes(apart, form);
     text += &prototype(program, procedure, inner, form);
     text += "\n{\n";
     for (i, words) in constants.iter().enumerate() {
@@ -235,6 +274,15 @@ fn render(
         }
     }
     Ok(text + &body + "}\n")
+}
+
+/// What stands before a function.
+fn attributes(apart: bool, form: &Form) -> String {
+    let noinline = if apart { "__attribute__((noinline)) " } else { "" };
+    match form.attribute {
+        "" => noinline.into(),
+        features => format!("__attribute__((target(\"{features}\")))\n{noinline}"),
+    }
 }
 
 /// The buffers that a procedure's operations and calls name.

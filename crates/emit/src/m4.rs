@@ -16,6 +16,8 @@ const FORM: Form = Form {
     what: "multiplication for Cortex-M4",
     includes: "#include <arm_acle.h>\n#include <stdint.h>\n",
     pairs: true,
+    attribute: "",
+    width: 8,
 };
 
 /// The C source of a program; its exported functions are `NAME_<procedure>_m4`.

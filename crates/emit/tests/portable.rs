@@ -153,6 +153,7 @@ fn toy(ops: Vec<Op>) -> Program {
         plan: String::new(),
         schedule: String::new(),
         in_order: 0,
+        loops: false,
         procedures: vec![Procedure {
             name: "mul".into(),
             exported: true,

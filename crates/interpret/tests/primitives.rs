@@ -38,6 +38,7 @@ fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
         plan: String::new(),
         schedule: String::new(),
         in_order: 0,
+        loops: false,
         procedures: vec![Procedure {
             name: "map".into(),
             exported: true,

@@ -365,6 +365,7 @@ mod tests {
             plan: String::new(),
             schedule: String::new(),
             in_order: 0,
+            loops: false,
             procedures: vec![Procedure {
                 name: "mul".into(),
                 exported: true,

@@ -12,6 +12,7 @@
 use crate::automatic::NoPlan;
 use crate::domain::Domain;
 use crate::operand::Operand;
+use crate::plain::Plain;
 use crate::plan::Plan;
 use crate::primes::{Width, primes};
 use crate::registry::build_product;
@@ -24,7 +25,7 @@ use ringforge_targets::Target;
 
 /// Degrees that plans are made for.
 pub const DEGREES: std::ops::RangeInclusive<usize> = 16..=2048;
-/// The largest modulus that plans are made for.
+/// The largest modulus that all kinds of plans are made for.
 pub const LARGEST_MODULUS: u64 = 1 << 16;
 /// Bits of the words that hold residues modulo powers of two.
 const WORD_BITS: u8 = 16;
@@ -43,6 +44,11 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// Whether it is plain C.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.plan.root.structure(), Structure::Plain(_))
+    }
+
     /// Whether this is the schoolbook product, which has the fewest kinds of steps to prove.
     pub fn is_definition(&self) -> bool {
         match self.plan.root.structure() {
@@ -89,8 +95,11 @@ pub fn candidates(
     if let Ok(plan) = Plan::automatic(ring, name) {
         maker.add(plan, format!("over {q} itself, in halves"));
     }
-    if DEGREES.contains(&n) && q <= LARGEST_MODULUS {
-        maker.make();
+    if DEGREES.contains(&n) {
+        if q <= LARGEST_MODULUS {
+            maker.make();
+        }
+        maker.plain();
     }
     let mut found = maker.found;
     if found.is_empty() {
@@ -143,6 +152,16 @@ impl Maker<'_> {
         if let Ok(plan) = Plan::parse(&Form::list("plan", parts).to_string()) {
             self.add(plan, why);
         }
+    }
+
+    /// Plain C, in the form that has less to do.
+    fn plain(&mut self) {
+        let quotient = Plain::suits_quotient(self.ring);
+        let (form, what) = match quotient {
+            true => (Form::list("plain", [Form::word("quotient")]), "three products"),
+            false => (Form::list("plain", []), "sums folded by f"),
+        };
+        self.tree(form, self.operands, format!("plain C, {what}"));
     }
 
     fn make(&mut self) {

@@ -10,6 +10,7 @@ use crate::levels::Levels;
 use crate::lift::{LONG_BITS, Lift};
 use crate::network::Cost;
 use crate::plan::Plan;
+use crate::plain::Plain;
 use crate::product::Product;
 use crate::smooth::longest_phase;
 use crate::structure::{Inside, Structure};
@@ -90,6 +91,7 @@ impl Model<'_> {
             Structure::Matrix(matrix) if domain.q.is_power_of_two() => {
                 self.matrix_slots(matrix.inner.as_ref())
             }
+            Structure::Plain(plain) => self.plain(plain),
             Structure::Matrix(_)
             | Structure::Matrices(_)
             | Structure::Definition
@@ -123,6 +125,17 @@ impl Model<'_> {
                 + self.costs.long_low
                 + self.costs.add
                 + (reduced + 2.0 * self.costs.memory) / round)
+    }
+
+    /// Loops that a compiler turns into vectors: two loads, a product of pairs and a sum; more where sums need words of
+    /// 64 bits.
+    fn plain(&self, plain: &Plain) -> f64 {
+        let domain = &plain.domain;
+        let largest = domain.bounds.iter().map(|&bound| bound as f64).product::<f64>();
+        let short = domain.q.is_power_of_two()
+            || largest * domain.operand as f64 <= f64::from(i32::MAX);
+        let each = 2.0 * self.costs.memory + if short { 2.0 } else { 12.0 } * self.costs.add;
+        1.2 * plain.cost().products as f64 / self.lanes(16) * each
     }
 
     /// Operations on coefficients, with no structure known.

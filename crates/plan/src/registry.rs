@@ -125,6 +125,7 @@ pub static METHODS: &[&Method] = &[
     &crate::ntt::METHOD,
     &crate::mixed_radix::METHOD,
     &crate::schoolbook::METHOD,
+    &crate::plain::METHOD,
     &crate::toeplitz_matrix::METHOD,
     &crate::toeplitz_pair::METHOD,
     &crate::twist::METHOD,

@@ -13,6 +13,7 @@ use crate::lift::Lift;
 use crate::mixed_radix::MixedRadix;
 use crate::monomial_crt::MonomialCrt;
 use crate::ntt::Ntt;
+use crate::plain::Plain;
 use crate::product::ProductRef;
 use crate::schoenhage::Schoenhage;
 use crate::substitute::Substitute;
@@ -46,6 +47,8 @@ pub enum Structure<'a> {
     Matrices(&'a ToeplitzPair),
     /// Every product of two coefficients: the node's domain says all.
     Definition,
+    /// The same in a ring, by loops in plain C on every target.
+    Plain(&'a Plain),
 }
 
 /// A small product by what it asks of its lowering.
@@ -82,7 +85,8 @@ impl<'a> Structure<'a> {
             | Structure::Levels(_)
             | Structure::Matrix(_)
             | Structure::Matrices(_)
-            | Structure::Definition => Vec::new(),
+            | Structure::Definition
+            | Structure::Plain(_) => Vec::new(),
         }
     }
 

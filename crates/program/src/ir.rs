@@ -50,6 +50,8 @@ pub struct Program {
     pub schedule: String,
     /// After how many operations of straight-line code a compiler starts anew to order them; 0 for never.
     pub in_order: u32,
+    /// Whether its registers are loops that a compiler makes vectors of, on every target.
+    pub loops: bool,
     /// All procedures; a procedure calls only those before it.
     pub procedures: Vec<Procedure>,
 }

@@ -5,13 +5,17 @@ use ringforge_program::ir::*;
 
 /// A hint for loops that sum products. clang unrolls short loops before it looks for an instruction
 /// that adds products of neighbours. Loops that it does not unroll fill only half a register.
-pub const SUMS: &str = "
+pub fn sums(width: usize) -> String {
+    format!(
+        "
 #if defined(__clang__) && defined(__SSE2__)
-#define SUMS _Pragma(\"clang loop unroll(disable) vectorize_width(8)\")
+#define SUMS _Pragma(\"clang loop unroll(disable) vectorize_width({width})\")
 #else
 #define SUMS
 #endif
-";
+"
+    )
+}
 
 /// What an operation does to memory.
 pub struct Memory<'a> {
@@ -419,6 +423,10 @@ impl Writer<'_> {
                 let moved =
                     first.store && !second.store && (second.count.is_some() || second.stride == 0);
                 let delayed = first.store && first.count.is_some();
+                // Whatever is read is read before any of them.
+                if !first.store && second.store && second.count.is_some() {
+                    continue;
+                }
                 if moved || delayed || first.conflicts(second, lanes as i64) {
                     return Err(format!(
                         "a block writes {} and touches it again across lanes; split the block",

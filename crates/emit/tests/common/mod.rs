@@ -67,6 +67,7 @@ pub fn program(q: u64, word_bits: u8, lanes: usize, mut procedures: Vec<Procedur
         plan: String::new(),
         schedule: String::new(),
         in_order: 0,
+        loops: false,
         procedures,
     }
 }

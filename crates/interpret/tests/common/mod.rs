@@ -97,6 +97,7 @@ pub fn program(mutation: Mutation) -> Program {
         plan: String::new(),
         schedule: String::new(),
         in_order: 0,
+        loops: false,
         procedures: vec![Procedure {
             name: "mul".into(),
             exported: true,

@@ -20,6 +20,7 @@ pub(crate) mod ntt;
 mod parts;
 mod phases;
 mod pipeline;
+mod plain;
 pub(crate) mod registers;
 mod schoenhage;
 mod small;
@@ -288,6 +289,7 @@ fn settled(
                 lowering.run_schoenhage(lift, main, target.count)
             })
         }
+        Pipeline::Plain(node) => plain::lower(plan, node, choices, name),
         Pipeline::General => general::lower(plan, choices, (target, survey), name),
         Pipeline::Definition => definition::lower(plan, choices, (target, survey), name),
     });
@@ -338,6 +340,7 @@ fn program(
         plan: plan.to_string(),
         schedule: String::new(),
         in_order: 0,
+        loops: false,
         procedures,
     }
 }

@@ -4,7 +4,7 @@ use super::{LowerError, SHORT, general, ntt, registers, unsupported};
 use crate::schedule::Layout;
 use crate::settle::Choices;
 use ringforge_plan::{
-    Levels, Lift, MonomialCrt, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix,
+    Levels, Lift, MonomialCrt, Plain, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix,
     ToeplitzPair, word_bits,
 };
 use ringforge_targets::Target;
@@ -21,6 +21,8 @@ pub(super) enum Pipeline<'a> {
     Registers(&'a Lift, &'a Substitute, Option<&'a MonomialCrt>),
     /// Schönhage's transform, whose blocks fill two.
     Rotations(&'a Lift, &'a Schoenhage),
+    /// Loops in plain C.
+    Plain(&'a Plain),
     /// Everything else: blocks of any width, several moduli, any f.
     General,
     /// The schoolbook product, over the integers if q requires it.
@@ -50,6 +52,7 @@ impl<'a> Pipeline<'a> {
             Structure::Levels(levels) => Pipeline::Transforms(levels),
             Structure::Halves(_) | Structure::Blocks(_) | Structure::Primes(_) => Pipeline::General,
             Structure::Definition => definition(plan),
+            Structure::Plain(plain) => Pipeline::Plain(plain),
             Structure::Lifted(lift) => return lifted(plan, lift, schedule, target),
             Structure::Factors(_)
             | Structure::Bordered(_)

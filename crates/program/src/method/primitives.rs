@@ -177,6 +177,7 @@ fn operations(op: Op, m: Modulus) -> usize {
         plan: String::new(),
         schedule: String::new(),
         in_order: 0,
+        loops: false,
         procedures: vec![Procedure {
             name: String::new(),
             exported: false,

@@ -258,7 +258,7 @@ impl General<'_> {
 }
 
 /// Appends zeros in `words` words, a multiple of a register's, maybe none.
-pub(super) fn zeros(
+pub(in crate::lower) fn zeros(
     builder: &mut Builder,
     body: &mut Vec<Stmt>,
     (buffer, from): (BufferId, usize),
@@ -276,7 +276,7 @@ pub(super) fn zeros(
 }
 
 /// Appends a copy of `n` words into whole registers from word `to` on, zeros behind them.
-pub(super) fn copy(
+pub(in crate::lower) fn copy(
     builder: &mut Builder,
     body: &mut Vec<Stmt>,
     (from, buffer, to): (BufferId, BufferId, usize),

@@ -28,6 +28,7 @@ use crate::method::{Modulus, MulMethod, ReduceMethod};
 use crate::settle::products::{LONG, long_methods};
 use crate::settle::{self, Choices, Settled, Verdict};
 use digits::Digit;
+pub(super) use exact::{copy, zeros};
 use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;

@@ -1,0 +1,304 @@
+//! The product in plain C: sums of all products of a coefficient in words of 16, 32 or 64 bits, loops over coefficients
+//! throughout. A compiler makes of them what a machine has, so that one program serves every target, and every ring has
+//! one.
+//!
+//! [`product`] sums, [`remainder`] takes the remainder by f, and here sums are reduced: into the canonical residue where
+//! one quotient does that, else into a residue that a second one brings near enough to be frozen.
+
+mod product;
+mod remainder;
+
+use super::general::copy;
+use super::{LowerError, Lowered, SHORT, program, unsupported};
+use crate::build::{Builder, repeat};
+use crate::ir::*;
+use crate::method::{FreezeMethod, Modulus, ReduceMethod};
+use crate::settle::Choices;
+use ringforge_plan::{Plain, Plan};
+use ringforge_targets::{C, Registers};
+
+/// Bits of words of sums, where 16 do not wrap.
+const MIDDLE: u8 = 32;
+/// Bits of the words that sums are reduced in.
+const LONG: u8 = 64;
+/// The largest sum: words of 64 bits have room for what quotients add.
+const LARGEST: i64 = 1 << 62;
+
+/// A lowering in the making.
+struct Writing<'a> {
+    plain: &'a Plain,
+    q: u64,
+    n: usize,
+    /// Bits of callers' words.
+    memory: u8,
+    /// Bits of the words of sums.
+    sums: u8,
+    /// Words of an array of sums.
+    words: usize,
+    /// The ranges of the operands, and of residues.
+    ranges: [(i64, i64); 2],
+    any: (i64, i64),
+    procedures: Vec<Procedure>,
+    borders: Vec<(String, i64)>,
+}
+
+/// How sums are reduced: one after the other, and what they leave at most.
+#[derive(Clone, Debug)]
+struct Steps {
+    methods: Vec<ReduceMethod>,
+    bound: i64,
+}
+
+impl Steps {
+    /// For sums within a bound; nothing where words of 64 bits have no quotient for them.
+    fn of(q: u64, bound: i64) -> Option<Steps> {
+        let (half, frozen) = ((q / 2) as i64, FreezeMethod::Minimum.domain(Modulus { q, bits: MIDDLE }).1);
+        let mut steps = Steps { methods: Vec::new(), bound };
+        while steps.bound > half {
+            if let Some(method) = ReduceMethod::exact(q, LONG, steps.bound) {
+                steps.methods.push(method);
+                steps.bound = half;
+                break;
+            }
+            let alone = ReduceMethod::alone(q, LONG, steps.bound);
+            let (method, left) = alone.or_else(|| ReduceMethod::of_sums(q, steps.bound))?;
+            if left >= steps.bound {
+                return (steps.bound <= frozen).then_some(steps);
+            }
+            steps.methods.push(method);
+            steps.bound = left;
+            // One that leaves little more than q/2 does not get better.
+            if steps.methods.len() > 1 && left <= frozen {
+                break;
+            }
+        }
+        Some(steps)
+    }
+
+    /// Whether they leave the canonical residue.
+    fn canonical(&self) -> bool {
+        matches!(self.methods.last(), Some(ReduceMethod::BarrettExact { .. }))
+    }
+}
+
+/// Where a loop over coefficients has come to.
+struct Here {
+    counter: LoopVar,
+    base: usize,
+    /// Words that it takes at a time.
+    lanes: usize,
+}
+
+impl Here {
+    fn at(&self, index: &Index) -> Index {
+        let mut at = index.plus(self.base);
+        at.terms.push((self.counter, self.lanes as i64));
+        at
+    }
+
+    fn load(&self, block: &mut Block, buffer: BufferId, index: &Index) -> Value {
+        let at = self.at(index);
+        block.push(if self.lanes > 1 { Op::Load { buffer, at } } else { Op::Broadcast { buffer, at } })
+    }
+
+    fn store(&self, block: &mut Block, buffer: BufferId, index: &Index, a: Value) {
+        let at = self.at(index);
+        block.push(match self.lanes {
+            1 => Op::StorePartial { buffer, at, count: 1, a },
+            _ => Op::Store { buffer, at, a },
+        });
+    }
+}
+
+/// Loops over `count` coefficients: whole registers, and the rest one by one.
+fn each(
+    builder: &mut Builder,
+    count: usize,
+    lanes: usize,
+    write: &dyn Fn(&mut Block, &Here),
+) -> Vec<Stmt> {
+    let whole = count / lanes;
+    let parts = [(0, lanes, whole), (whole * lanes, 1, count % lanes)];
+    let mut body = Vec::new();
+    for (base, lanes, count) in parts.into_iter().filter(|part| part.2 > 0) {
+        let counter = builder.counter();
+        let mut block = Block::default();
+        write(&mut block, &Here { counter, base, lanes });
+        body.push(repeat(counter, count, vec![Stmt::Block(block)]));
+    }
+    body
+}
+
+/// Registers are loops whatever the target.
+const REGISTERS: Registers = C.registers;
+
+/// Lowers a plan that is plain C.
+pub(super) fn lower(
+    plan: &Plan,
+    plain: &Plain,
+    choices: &Choices,
+    name: &str,
+) -> Result<Lowered, LowerError> {
+    let (q, n) = (plan.ring.q(), plan.ring.degree());
+    let refuse = |why: String| {
+        Err(unsupported(plan.root.to_form(), why, "a modulus below 2^31, or a plan through primes"))
+    };
+    if q >= 1 << 31 {
+        return refuse(format!("callers' words have 32 bits, and {q} needs more"));
+    }
+    let memory = if q > 1 << 16 { MIDDLE } else { SHORT };
+    let ranges = plan.operands.map(|operand| operand.range(q));
+    let any = (-(q as i64 / 2), (q as i64 - 1) / 2);
+    let words = (2 * n).next_multiple_of(REGISTERS.lanes(SHORT)) + 2 * REGISTERS.lanes(SHORT);
+    let (procedures, borders) = (Vec::new(), Vec::new());
+    let mut writing =
+        Writing { plain, q, n, memory, sums: memory, words, ranges, any, procedures, borders };
+    if !q.is_power_of_two() {
+        let fits = |most: i128| i64::try_from(most).ok().filter(|&most| most <= LARGEST);
+        let Some(most) = fits(writing.most()) else {
+            return refuse(format!("sums of {n} products modulo {q} need more than 64 bits"));
+        };
+        writing.sums = if most <= i64::from(i32::MAX) { MIDDLE } else { LONG };
+        if Steps::of(q, most).is_none() {
+            return refuse(format!("words of 64 bits have no quotient by {q} of sums up to {most}"));
+        }
+    }
+    let procedure = match plain.quotient {
+        true => writing.quotient(),
+        false => writing.folded(),
+    };
+    let Writing { mut procedures, borders, .. } = writing;
+    procedures.push(procedure);
+    let mut program = program(plan, name, (REGISTERS, memory), procedures);
+    program.loops = true;
+    let mut lowered = Lowered::of(program, choices.clone().into());
+    lowered.borders = borders;
+    Ok(lowered)
+}
+
+impl Writing<'_> {
+    fn wraps(&self) -> bool {
+        self.q.is_power_of_two()
+    }
+
+    /// The modulus of a procedure in words of so many bits: words that wrap are right modulo all that they hold.
+    fn modulus(&self, bits: u8) -> Modulus {
+        Modulus { q: if self.wraps() { 1 << bits } else { self.q }, bits }
+    }
+
+    /// The largest sum of `n` products of such operands.
+    fn sum(&self, ranges: [(i64, i64); 2]) -> i128 {
+        let most = |(lo, hi): (i64, i64)| i128::from(hi.max(-lo));
+        self.n as i128 * most(ranges[0]) * most(ranges[1])
+    }
+
+    /// The largest sum that is ever reduced.
+    fn most(&self) -> i128 {
+        let own = self.sum(self.ranges);
+        if self.plain.quotient {
+            return self.sum([self.any; 2]) + own;
+        }
+        // A coefficient that is folded is a residue, at most q even where it is not canonical.
+        let times: i128 = self.plain.terms().iter().map(|&(_, c)| i128::from(c.abs())).sum();
+        own + times * i128::from(self.q)
+    }
+
+    fn push(&mut self, procedure: Procedure) -> ProcedureId {
+        self.procedures.push(procedure);
+        ProcedureId(self.procedures.len() as u32 - 1)
+    }
+
+    /// A procedure (u, t), or (u, t, s) for t − s, that reduces `count` sums within a bound, of words of `to` bits: into
+    /// canonical residues, if asked for; and what it leaves at most.
+    fn reduce(
+        &mut self,
+        (name, count): (&str, usize),
+        (most, subtract): (i64, bool),
+        (to, canonical): (u8, bool),
+    ) -> (ProcedureId, i64) {
+        let Some(steps) = Steps::of(self.q, most) else { unreachable!("looked at before") };
+        let frozen = canonical && !steps.canonical();
+        let mut builder = Builder::new(name, None, self.modulus(LONG));
+        let range = if canonical { self.any } else { (-steps.bound, steps.bound) };
+        let output = if canonical && !frozen { Role::Output } else { Role::Scratch };
+        let align = usize::from(to) / 8;
+        let u = builder.ranged("u", output, count, align, canonical.then_some(range));
+        builder.narrow(u, if frozen { MIDDLE } else { to });
+        let mut sums = |name: &str| {
+            let range = (-most, most);
+            let t = builder.ranged(name, Role::Input, count, usize::from(self.sums) / 8, Some(range));
+            builder.narrow(t, self.sums);
+            t
+        };
+        let (t, s) = (sums("t"), subtract.then(|| sums("s")));
+        let zero = Index::at(0);
+        let body = each(&mut builder, count, REGISTERS.lanes(LONG), &|block, here| {
+            let mut a = here.load(block, t, &zero);
+            if let Some(s) = s {
+                let other = here.load(block, s, &zero);
+                a = block.push(Op::Sub(a, other));
+            }
+            for &method in &steps.methods {
+                a = block.push(Op::Reduce { a, method });
+            }
+            here.store(block, u, &zero, a);
+        });
+        builder.stage("each sum reduced", "[Barrett86]", body);
+        self.borders.push((name.into(), steps.bound));
+        let mut made = self.push(builder.finish());
+        if frozen {
+            made = self.freeze((name, count), made, (steps.bound, subtract), to);
+        }
+        (made, if canonical { range.1.max(-range.0) } else { steps.bound })
+    }
+
+    /// A procedure of the same arguments that freezes what another one leaves.
+    fn freeze(
+        &mut self,
+        (name, count): (&str, usize),
+        reduce: ProcedureId,
+        (bound, subtract): (i64, bool),
+        to: u8,
+    ) -> ProcedureId {
+        let mut builder = Builder::new(&format!("{name}_frozen"), None, self.modulus(MIDDLE));
+        let align = usize::from(to) / 8;
+        let u = builder.ranged("u", Role::Output, count, align, Some(self.any));
+        builder.narrow(u, to);
+        let inputs = self.procedures[reduce.0 as usize].buffers[1..2 + usize::from(subtract)].to_vec();
+        let mut arguments = Vec::new();
+        for buffer in inputs {
+            let Buffer { name, role, words, bits, align, range } = buffer;
+            let input = builder.ranged(&name, role, words, align, range);
+            builder.narrow(input, bits);
+            arguments.push((input, Index::at(0)));
+        }
+        let rest = builder.ranged("x", Role::Local, count, align, Some((-bound, bound)));
+        arguments.insert(0, (rest, Index::at(0)));
+        let mut body = vec![Stmt::Call { procedure: reduce, arguments }];
+        let zero = Index::at(0);
+        body.extend(each(&mut builder, count, REGISTERS.lanes(MIDDLE), &|block, here| {
+            let a = here.load(block, rest, &zero);
+            let a = block.push(Op::Freeze { a, method: FreezeMethod::Minimum });
+            here.store(block, u, &zero, a);
+        }));
+        builder.stage("canonical residues", "", body);
+        self.push(builder.finish())
+    }
+
+    /// The exported procedure's arrays: c, a and b.
+    fn exported(&self) -> (Builder, [BufferId; 3]) {
+        let mut builder = Builder::new("mul", Some(Computes::Product), self.modulus(self.sums));
+        let align = usize::from(self.memory) / 8;
+        let arrays = [
+            ("c", Role::Output, self.any),
+            ("a", Role::Input, self.ranges[0]),
+            ("b", Role::Input, self.ranges[1]),
+        ];
+        let arrays = arrays.map(|(name, role, range)| {
+            let buffer = builder.ranged(name, role, self.n, align, Some(range));
+            builder.narrow(buffer, self.memory);
+            buffer
+        });
+        (builder, arrays)
+    }
+}
