@@ -59,19 +59,42 @@ fn modulus(rng: &mut StdRng, kind: Modulus) -> u64 {
     }
 }
 
-/// A monic f of degree n: all coefficients random, or a few.
-fn polynomial(rng: &mut StdRng, n: usize, q: u64, dense: bool) -> String {
+/// What f is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Terms {
+    /// All coefficients random.
+    Dense,
+    /// A few of ±1 at low positions.
+    Few,
+    /// Two to six below x^n, of any size at any position; the constant one may be zero.
+    Any,
+}
+
+/// A monic f of degree n.
+fn polynomial(rng: &mut StdRng, n: usize, q: u64, terms: Terms) -> String {
     let mut f = vec![0u64; n];
-    if dense {
-        f.iter_mut().for_each(|c| *c = rng.random_range(0..q));
-    } else {
-        f[0] = if rng.random() { 1 } else { q - 1 };
-        for _ in 0..rng.random_range(0..3) {
-            let (at, sign) = (rng.random_range(0..n / 2), rng.random());
-            f[at] = if sign { 1 } else { q - 1 };
+    match terms {
+        Terms::Dense => {
+            f.iter_mut().for_each(|c| *c = rng.random_range(0..q));
+            f[0] = f[0].max(1);
+        }
+        Terms::Few => {
+            f[0] = if rng.random() { 1 } else { q - 1 };
+            for _ in 0..rng.random_range(0..3) {
+                let (at, sign) = (rng.random_range(0..n / 2), rng.random());
+                f[at] = if sign { 1 } else { q - 1 };
+            }
+            f[0] = f[0].max(1);
+        }
+        Terms::Any => {
+            for _ in 0..rng.random_range(2..=6) {
+                f[rng.random_range(0..n)] = rng.random_range(1..q);
+            }
+            if rng.random() {
+                f[0] = rng.random_range(0..q);
+            }
         }
     }
-    f[0] = f[0].max(1);
     let term = |(i, c): (usize, &u64)| match (i, *c) {
         (_, 0) => String::new(),
         (0, c) => format!(" + {c}"),
@@ -99,8 +122,8 @@ fn cases() -> Vec<Case> {
             2 => 1024,
             _ => n,
         };
-        let dense = i % 4 == 3;
-        let f = polynomial(&mut rng, n, q, dense);
+        let terms = if i % 4 == 3 { Terms::Dense } else { Terms::Few };
+        let f = polynomial(&mut rng, n, q, terms);
         let small = q > 3 && rng.random_bool(0.25);
         let rhs = if small { "small" } else { "big" };
         all.push(Case { ring: format!("Z{q}[x]/({f})"), rhs, modulus: kind });
@@ -110,9 +133,11 @@ fn cases() -> Vec<Case> {
 
 /// Rings at default settings.
 const DEFAULT: usize = 200;
+/// The kinds of f in turn, half of them with any terms.
+const TERMS: [Terms; 4] = [Terms::Any, Terms::Few, Terms::Any, Terms::Dense];
 
 /// Rings with a target and the number of a compiler: every class of moduli with each of the four, degrees from 16 to
-/// 400, every third f dense.
+/// 400 and every tenth up to 2048, f of every kind.
 fn default_cases() -> Vec<(Case, &'static str, usize)> {
     let mut rng = StdRng::seed_from_u64(0x616e_7900);
     let kinds =
@@ -122,8 +147,10 @@ fn default_cases() -> Vec<(Case, &'static str, usize)> {
         let kind = kinds[i % kinds.len()];
         let q = modulus(&mut rng, kind);
         let log: f64 = 4.0 + 4.65 * f64::powi(rng.random_range(0.0..=1.0), 2);
-        let n = f64::exp2(log) as usize;
-        let f = polynomial(&mut rng, n, q, i % 3 == 2);
+        // Long ones have few terms.
+        let long = i % 20 == 12;
+        let n = if long { rng.random_range(512..=2048) } else { f64::exp2(log) as usize };
+        let f = polynomial(&mut rng, n, q, TERMS[i % TERMS.len()]);
         let rhs = if q > 3 && rng.random_bool(0.3) { "small" } else { "big" };
         let target = if i % 4 < 2 { "avx2" } else { "c" };
         all.push((Case { ring: format!("Z{q}[x]/({f})"), rhs, modulus: kind }, target, i % 2));
@@ -247,7 +274,7 @@ fn great_moduli_are_proved_or_refused_with_the_limit() {
 #[test]
 fn the_definition_is_proved_with_each_compiler() {
     let dense = |q: u64, n: usize| {
-        let f = polynomial(&mut StdRng::seed_from_u64(n as u64), n, q, true);
+        let f = polynomial(&mut StdRng::seed_from_u64(n as u64), n, q, Terms::Dense);
         (format!("Z{q}[x]/({f})"), n)
     };
     let sparse = [

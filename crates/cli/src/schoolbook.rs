@@ -3,17 +3,20 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ringforge_plan::Operand;
+use ringforge_emit::Preamble;
+use ringforge_plan::{Operand, Plain, Plan, Structure};
 use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{Candidate, Code, Timing};
 use ringforge_toolchain::{Compiler, Signature};
 use serde::Serialize;
 
-use crate::make;
+use crate::make::{self, Made};
+use crate::preset::Job;
 use crate::target::Target;
 use crate::ui::Failure;
 
-/// A target's product and the plain one, both by the same compiler with the same instructions.
+/// A target's product and the faster of the plain ones, both by the same compiler with the same
+/// instructions.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
     /// The target.
@@ -32,6 +35,19 @@ impl Compared {
         let slower = plain.measured(0).beats(&ours.measured(0));
         let (cycles, ours) = (plain.median, ours.median);
         Compared { target: target.name.into(), cycles, ours, slower }
+    }
+
+    /// For each target the comparison with what takes fewest cycles.
+    pub fn fastest(all: impl Iterator<Item = Compared>) -> Vec<Compared> {
+        let mut kept: Vec<Compared> = Vec::new();
+        for one in all {
+            match kept.iter_mut().find(|other| other.target == one.target) {
+                Some(other) if one.cycles < other.cycles => *other = one,
+                Some(_) => {}
+                None => kept.push(one),
+            }
+        }
+        kept
     }
 
     /// A loud word, where one is due.
@@ -68,6 +84,39 @@ pub fn candidate(
     compiler.compile(&file, &flags, &object).map_err(|e| Failure::failed(e.to_string()))?;
     let name = format!("schoolbook, plain C ({})", target.name);
     Ok(Candidate { name, code: Code::Objects(vec![object], signature) })
+}
+
+/// The product of the plan of plain C, unproved: sums of dots, and the form of the remainder that
+/// suits f. There is none if the package uses that plan.
+///
+/// # Errors
+/// As [`candidate`].
+pub fn by_plan(
+    (made, operands): (&Made, [Operand; 2]),
+    (compiler, opt): (&Compiler, &str),
+    scratch: &Path,
+) -> Result<Option<Candidate>, Failure> {
+    let ring = &made.plan.ring;
+    if matches!(made.plan.root.structure(), Structure::Plain(_)) {
+        return Ok(None);
+    }
+    let form = if Plain::suits_quotient(ring) { "(plain quotient)" } else { "(plain)" };
+    let plan = Plan::parse(&format!("(plan plain (ring \"{ring}\") {form})"));
+    let Ok(plan) = plan.and_then(|plan| plan.with_operands(operands)) else { return Ok(None) };
+    let job = Job { name: "plain".into(), operands, plan };
+    let Ok(loops) = make::make(&job, made.target, &made.target.schedule(), "loops") else {
+        return Ok(None);
+    };
+    let file = scratch.join(format!("loops_{}.c", made.target.name));
+    let object = file.with_extension("o");
+    std::fs::write(&file, made.target.emit(&loops.program, &Preamble::default())?)
+        .map_err(|e| Failure::failed(format!("cannot write {}: {e}", file.display())))?;
+    compiler
+        .compile(&file, &make::flags(opt), &object)
+        .map_err(|e| Failure::failed(e.to_string()))?;
+    let name = format!("loops of dots, plain C ({})", made.target.name);
+    let signature = loops.entry(None)?.signature.clone();
+    Ok(Some(Candidate { name, code: Code::Objects(vec![object], signature) }))
 }
 
 /// Sums in the smallest words that hold them, the remainder term by term, and one canonical residue
@@ -202,6 +251,14 @@ pub mod tests {
                 .collect();
             assert_eq!(c, ring.mul(&a, &b), "{text}");
         }
+    }
+
+    #[test]
+    fn the_faster_of_two_is_compared_with() {
+        let target = crate::target::find("c").unwrap_or_else(|e| panic!("{}", e.message));
+        let compared = |plain| Compared::of(target, &timing(plain, 0.0), &timing(100.0, 0.0));
+        let kept = Compared::fastest([120.0, 90.0, 110.0].map(compared).into_iter());
+        assert!(matches!(&kept[..], [one] if one.slower && one.cycles == 90.0), "{kept:?}");
     }
 
     #[test]

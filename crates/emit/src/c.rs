@@ -95,7 +95,6 @@ pub fn loops(program: &Program, preamble: &Preamble, target: &str) -> Result<Str
     write(program, preamble, form)
 }
 
-
 /// The C source of a program; its exported functions are `NAME_<procedure>_c`.
 ///
 /// # Errors
@@ -130,6 +129,7 @@ pub(crate) fn write(
     }
     let mut text = preamble.comment(&program, form.what);
     text += form.includes;
+    text += &macros(&program, &bodies, form);
     for procedure in program.procedures.iter().filter(|p| p.exported) {
         let _ = writeln!(
             text,
@@ -276,12 +276,43 @@ fn render(
     Ok(text + &body + "}\n")
 }
 
+/// What functions of loops are declared with, and what keeps a compiler from making vectors of single words.
+fn macros(program: &Program, bodies: &str, form: &Form) -> String {
+    let mut text = String::new();
+    if !form.attribute.is_empty() {
+        let own = format!("#define TARGET __attribute__((target(\"{}\")))\n", form.attribute);
+        // Sums of products of words of 16 bits.
+        let dots = program.procedures.iter().any(|p| p.bits == 32 && sums_products(&p.body));
+        text += &match dots {
+            true => format!(
+                "\n/* gcc finds the instruction that adds two products where it knows no other extension. */\n\
+                 #if defined(__GNUC__) && !defined(__clang__)\n#define TARGET\n#else\n{own}#endif\n"
+            ),
+            false => format!("\n{own}"),
+        };
+    }
+    if bodies.contains("SCALAR(") {
+        text += "\n/* A word that is no part of a vector. */\n#if defined(__GNUC__)\n\
+                 #define SCALAR(x) __asm__(\"\" : \"+r\"(x))\n#else\n#define SCALAR(x)\n#endif\n";
+    }
+    text
+}
+
+/// Whether a body adds up the words of a register.
+fn sums_products(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Stage { body, .. } | Stmt::Loop { body, .. } => sums_products(body),
+        Stmt::Block(block) => block.ops.iter().any(|op| matches!(op, Op::AddSum { .. })),
+        Stmt::Call { .. } => false,
+    })
+}
+
 /// What stands before a function.
 fn attributes(apart: bool, form: &Form) -> String {
     let noinline = if apart { "__attribute__((noinline)) " } else { "" };
     match form.attribute {
         "" => noinline.into(),
-        features => format!("__attribute__((target(\"{features}\")))\n{noinline}"),
+        _ => format!("TARGET {noinline}"),
     }
 }
 

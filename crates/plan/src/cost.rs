@@ -9,8 +9,8 @@ use crate::domain::{Modulus, word_bits};
 use crate::levels::Levels;
 use crate::lift::{LONG_BITS, Lift};
 use crate::network::Cost;
-use crate::plan::Plan;
 use crate::plain::Plain;
+use crate::plan::Plan;
 use crate::product::Product;
 use crate::smooth::longest_phase;
 use crate::structure::{Inside, Structure};
@@ -132,8 +132,8 @@ impl Model<'_> {
     fn plain(&self, plain: &Plain) -> f64 {
         let domain = &plain.domain;
         let largest = domain.bounds.iter().map(|&bound| bound as f64).product::<f64>();
-        let short = domain.q.is_power_of_two()
-            || largest * domain.operand as f64 <= f64::from(i32::MAX);
+        let short =
+            domain.q.is_power_of_two() || largest * domain.operand as f64 <= f64::from(i32::MAX);
         let each = 2.0 * self.costs.memory + if short { 2.0 } else { 12.0 } * self.costs.add;
         1.2 * plain.cost().products as f64 / self.lanes(16) * each
     }

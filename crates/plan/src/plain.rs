@@ -49,7 +49,9 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     let quotient = arguments.option(QUOTIENT);
     let Modulus::Ring(ring) = &domain.modulus else {
         let why = "plain C multiplies in the ring itself".to_string();
-        return Err(Refusal::new(arguments.last_at(), why).instead("(schoolbook) inside other methods"));
+        return Err(
+            Refusal::new(arguments.last_at(), why).instead("(schoolbook) inside other methods")
+        );
     };
     if quotient && ring.degree() < 2 {
         let why = "f of degree 1 has no quotient to be multiplied".to_string();
@@ -109,7 +111,8 @@ impl Product for Plain {
     }
     fn tree(&self) -> TreeNode {
         TreeNode {
-            title: if self.quotient { "Plain C, three products" } else { "Plain C, folded by f" }.into(),
+            title: if self.quotient { "Plain C, three products" } else { "Plain C, folded by f" }
+                .into(),
             before: self.domain.to_string(),
             after: String::new(),
             scale: 1,

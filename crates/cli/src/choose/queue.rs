@@ -146,14 +146,16 @@ impl<'a> Search<'a> {
             let patience = self.patience();
             // What follows on a slow one is not left with a moment.
             let rest = patience.saturating_sub(self.spent).max(patience / LEAST);
-            let limit = if self.is_definition(one.trial) { patience } else { rest };
+            let limit = if self.is_sure(one.trial) { patience } else { rest };
             if self.prove(&one, limit)? {
                 best = one.measured;
                 taken = Some((one.trial, one.tried));
                 break;
             }
             self.give_up();
-            if !self.is_hopeless(one.trial) && !self.easier.contains(&one.trial) {
+            // Nothing in plain C goes by a schedule.
+            let plain = self.all[one.trial].is_plain();
+            if !plain && !self.is_hopeless(one.trial) && !self.easier.contains(&one.trial) {
                 self.easier.push(one.trial);
                 let (_, easier) = self.chooser.schedules(self.target, &one.tried.made.plan)?;
                 let made = self.make(one.trial, easier, "easier")?;
@@ -205,7 +207,7 @@ impl<'a> Search<'a> {
     fn is_hopeless(&self, trial: usize) -> bool {
         let quarter = self.spent * LEAST >= self.patience();
         let alike = self.unproved.contains(&self.kind(trial));
-        !self.is_definition(trial) && (self.spent >= self.patience() || quarter && alike)
+        !self.is_sure(trial) && (self.spent >= self.patience() || quarter && alike)
     }
 
     fn kind(&self, trial: usize) -> Kind {
@@ -229,8 +231,9 @@ impl<'a> Search<'a> {
         seconds * self.chooser.wanted.ring.degree().div_ceil(long) as u32
     }
 
-    fn is_definition(&self, trial: usize) -> bool {
-        self.all[trial].is_definition()
+    /// Whether a candidate is proved sooner than others: plain C, and the schoolbook product.
+    fn is_sure(&self, trial: usize) -> bool {
+        self.all[trial].is_definition() || self.all[trial].is_plain()
     }
 
     /// Removes from the queue what there is no patience for.
@@ -245,9 +248,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where the schoolbook product is among the candidates.
-    fn definition(&self) -> Option<usize> {
-        self.all.iter().position(Candidate::is_definition)
+    /// Where plain C and the schoolbook product are among the candidates.
+    fn sure(&self) -> Vec<usize> {
+        let find = |which: fn(&Candidate) -> bool| self.all.iter().position(which);
+        [find(Candidate::is_plain), find(Candidate::is_definition)].into_iter().flatten().collect()
     }
 
     /// Makes the next `count` candidates that have a program, and times them. Returns whether there
@@ -277,8 +281,9 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        if let Some(i) = self.definition().filter(|_| first && timed && !self.whole) {
-            let near = self.all[i].cost <= NEAR * self.all[0].cost;
+        let sure = if first && timed && !self.whole { self.sure() } else { Vec::new() };
+        for i in sure {
+            let near = self.all[i].cost <= NEAR * self.all[0].cost || self.all[i].is_plain();
             if near && i >= self.next {
                 made.extend(self.usual(i)?);
             }
@@ -394,21 +399,23 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Tries the schoolbook product, with its easier schedules too, if nothing else was proved and
-    /// it was not tried.
+    /// Tries plain C and the schoolbook product, with their easier schedules too, if nothing else was
+    /// proved and they were not tried.
     fn last_resort(&mut self, timed: bool) -> Result<Option<Taken>, Failure> {
-        let Some(i) = self.definition().filter(|i| !self.begun.contains(i)) else {
-            return Ok(None);
-        };
-        let (mut usual, easier) = self.chooser.schedules(self.target, &self.all[i].plan)?;
-        usual.extend(easier);
-        let made = self.make(i, usual, "last")?;
-        self.measure(made, timed)?;
-        while !self.queue.is_empty() {
-            let one = self.queue.remove(0);
-            self.note(&one);
-            if self.prove(&one, self.patience() * LAST)? {
-                return Ok(Some((i, one.tried)));
+        for i in self.sure() {
+            if self.begun.contains(&i) {
+                continue;
+            }
+            let (mut usual, easier) = self.chooser.schedules(self.target, &self.all[i].plan)?;
+            usual.extend(easier);
+            let made = self.make(i, usual, "last")?;
+            self.measure(made, timed)?;
+            while !self.queue.is_empty() {
+                let one = self.queue.remove(0);
+                self.note(&one);
+                if self.prove(&one, self.patience() * LAST)? {
+                    return Ok(Some((i, one.tried)));
+                }
             }
         }
         Ok(None)
@@ -425,7 +432,7 @@ impl<'a> Search<'a> {
         let started = Instant::now();
         let proof = self.builder.prove(&one.tried, limit);
         let proved = proof.as_ref().is_ok_and(|proof| proof.report.is_proved());
-        if !self.is_definition(one.trial) && !proved {
+        if !self.is_sure(one.trial) && !proved {
             self.spent += started.elapsed();
             self.unproved.push(self.kind(one.trial));
         }

@@ -161,6 +161,12 @@ impl Writer<'_> {
             return Ok(());
         }
         let (uniform, staged) = (uniform(block), self.staged(block, lanes));
+        let scalar =
+            self.program.loops
+                && self.procedure.bits == LONGEST_UNIT
+                && block.ops.iter().zip(&uniform).all(|(op, &uniform)| {
+                    uniform || matches!(op, Op::StorePartial { count: 1, .. })
+                });
         let paired = self.paired(block);
         // Scalars and the few words of partial loads first, then the lanes, then partial stores.
         let (mut before, mut inside, mut after) = (Vec::new(), Vec::new(), Vec::new());
@@ -194,7 +200,11 @@ impl Writer<'_> {
                 }
                 Op::Broadcast { buffer, at } => {
                     let word = bases.access(self, *buffer, at, None);
-                    place.push(format!("const int{bits}_t {name} = {word};"));
+                    let fixed = if scalar { "" } else { "const " };
+                    place.push(format!("{fixed}int{bits}_t {name} = {word};"));
+                    if scalar {
+                        place.push(format!("SCALAR({name});"));
+                    }
                 }
                 Op::LoadPartial { buffer, at, count } => {
                     let word = bases.access(self, *buffer, at, Some(1));

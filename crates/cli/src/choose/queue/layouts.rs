@@ -22,8 +22,8 @@ impl Search<'_> {
         let Some(best) = self.queue.first() else { return Ok(()) };
         let (plan, usual) = (best.tried.made.plan.clone(), best.tried.schedule.clone());
         let first = best.trial;
-        // A package of transforms, and schoolbook products, have no blocks.
-        if self.whole && first == 0 || self.is_definition(first) {
+        // A package of transforms, plain C and schoolbook products have no blocks.
+        if self.whole && first == 0 || self.is_sure(first) {
             return Ok(());
         }
         let mut all = Vec::new();

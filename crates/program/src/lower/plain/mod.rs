@@ -52,7 +52,8 @@ struct Steps {
 impl Steps {
     /// For sums within a bound; nothing where words of 64 bits have no quotient for them.
     fn of(q: u64, bound: i64) -> Option<Steps> {
-        let (half, frozen) = ((q / 2) as i64, FreezeMethod::Minimum.domain(Modulus { q, bits: MIDDLE }).1);
+        let (half, frozen) =
+            ((q / 2) as i64, FreezeMethod::Minimum.domain(Modulus { q, bits: MIDDLE }).1);
         let mut steps = Steps { methods: Vec::new(), bound };
         while steps.bound > half {
             if let Some(method) = ReduceMethod::exact(q, LONG, steps.bound) {
@@ -98,7 +99,11 @@ impl Here {
 
     fn load(&self, block: &mut Block, buffer: BufferId, index: &Index) -> Value {
         let at = self.at(index);
-        block.push(if self.lanes > 1 { Op::Load { buffer, at } } else { Op::Broadcast { buffer, at } })
+        block.push(if self.lanes > 1 {
+            Op::Load { buffer, at }
+        } else {
+            Op::Broadcast { buffer, at }
+        })
     }
 
     fn store(&self, block: &mut Block, buffer: BufferId, index: &Index, a: Value) {
@@ -158,9 +163,12 @@ pub(super) fn lower(
         let Some(most) = fits(writing.most()) else {
             return refuse(format!("sums of {n} products modulo {q} need more than 64 bits"));
         };
-        writing.sums = if most <= i64::from(i32::MAX) { MIDDLE } else { LONG };
+        let kept = i128::from(most).min(writing.kept());
+        writing.sums = if kept <= i128::from(i32::MAX) { MIDDLE } else { LONG };
         if Steps::of(q, most).is_none() {
-            return refuse(format!("words of 64 bits have no quotient by {q} of sums up to {most}"));
+            return refuse(format!(
+                "words of 64 bits have no quotient by {q} of sums up to {most}"
+            ));
         }
     }
     let procedure = match plain.quotient {
@@ -190,6 +198,14 @@ impl Writing<'_> {
     fn sum(&self, ranges: [(i64, i64); 2]) -> i128 {
         let most = |(lo, hi): (i64, i64)| i128::from(hi.max(-lo));
         self.n as i128 * most(ranges[0]) * most(ranges[1])
+    }
+
+    /// The largest sum that an array keeps.
+    fn kept(&self) -> i128 {
+        match self.plain.quotient {
+            true => self.sum([self.any; 2]),
+            false => self.most(),
+        }
     }
 
     /// The largest sum that is ever reduced.
@@ -226,13 +242,15 @@ impl Writing<'_> {
         builder.narrow(u, if frozen { MIDDLE } else { to });
         let mut sums = |name: &str| {
             let range = (-most, most);
-            let t = builder.ranged(name, Role::Input, count, usize::from(self.sums) / 8, Some(range));
+            let t =
+                builder.ranged(name, Role::Input, count, usize::from(self.sums) / 8, Some(range));
             builder.narrow(t, self.sums);
             t
         };
-        let (t, s) = (sums("t"), subtract.then(|| sums("s")));
+        let (t, s) = (sums("t"), subtract.then(|| sums("minus")));
         let zero = Index::at(0);
-        let body = each(&mut builder, count, REGISTERS.lanes(LONG), &|block, here| {
+        // One by one: the prover follows quotients of vectors of such words in few of the forms that compilers have.
+        let body = each(&mut builder, count, 1, &|block, here| {
             let mut a = here.load(block, t, &zero);
             if let Some(s) = s {
                 let other = here.load(block, s, &zero);
@@ -264,7 +282,8 @@ impl Writing<'_> {
         let align = usize::from(to) / 8;
         let u = builder.ranged("u", Role::Output, count, align, Some(self.any));
         builder.narrow(u, to);
-        let inputs = self.procedures[reduce.0 as usize].buffers[1..2 + usize::from(subtract)].to_vec();
+        let inputs =
+            self.procedures[reduce.0 as usize].buffers[1..2 + usize::from(subtract)].to_vec();
         let mut arguments = Vec::new();
         for buffer in inputs {
             let Buffer { name, role, words, bits, align, range } = buffer;

@@ -179,8 +179,10 @@ impl Writing<'_> {
             let inner = vec![repeat(register, high - low, vec![Stmt::Block(block)])];
             body.push(repeat(round, count, inner));
         }
-        let title =
-            format!("words of a, {together} at a time, times all of b, in sums of {} bits", self.sums);
+        let title = format!(
+            "words of a, {together} at a time, times all of b, in sums of {} bits",
+            self.sums
+        );
         builder.stage(&title, "", body);
     }
 }

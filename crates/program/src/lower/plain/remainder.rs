@@ -43,7 +43,8 @@ impl Writing<'_> {
             let to = (self.memory, true);
             let (procedure, _) = self.reduce(("last", self.n), (most, s.is_some()), to);
             let all = [Some(c), Some(t), s];
-            let arguments = all.into_iter().flatten().map(|buffer| (buffer, zero.clone())).collect();
+            let arguments =
+                all.into_iter().flatten().map(|buffer| (buffer, zero.clone())).collect();
             vec![Stmt::Call { procedure, arguments }]
         };
         builder.stage("canonical residues of the sums", "", body);
@@ -65,7 +66,8 @@ impl Writing<'_> {
         let r = builder.buffer("r", Role::Local, size.next_multiple_of(lanes), ALIGNMENT);
         let counter = builder.counter();
         // The sums of one round, the highest first.
-        let first = Index { base: (2 * n - 1 - size) as i64, terms: vec![(counter, -(size as i64))] };
+        let first =
+            Index { base: (2 * n - 1 - size) as i64, terms: vec![(counter, -(size as i64))] };
         let mut body = Vec::new();
         if whole > 0 {
             let inner = self.round(&mut builder, (t, r), &first, size, most);
@@ -92,7 +94,8 @@ impl Writing<'_> {
         let zero = Index::at(0);
         let (mut body, mut from, mut at) = (Vec::new(), t, first.clone());
         if !self.wraps() {
-            let (procedure, _) = self.reduce((&format!("upper{size}"), size), (most, false), (self.sums, false));
+            let (procedure, _) =
+                self.reduce((&format!("upper{size}"), size), (most, false), (self.sums, false));
             let arguments = vec![(r, zero.clone()), (t, first.clone())];
             body.push(Stmt::Call { procedure, arguments });
             (from, at) = (r, zero);
@@ -172,7 +175,8 @@ impl Writing<'_> {
             let known = self.procedures.iter().position(|p| p.name.starts_with("residues"));
             // The last of a procedure's two forms is the one that is called.
             let known = known.map(|first| {
-                let frozen = self.procedures.get(first + 1).is_some_and(|p| p.name == "residues_frozen");
+                let frozen =
+                    self.procedures.get(first + 1).is_some_and(|p| p.name == "residues_frozen");
                 ProcedureId((first + usize::from(frozen)) as u32)
             });
             let procedure = match known {
