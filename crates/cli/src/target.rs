@@ -79,7 +79,9 @@ impl Target {
     /// The program wants registers that this target does not have.
     pub fn emit(&self, program: &Program, preamble: &Preamble) -> Result<String, Failure> {
         let text = match program.loops {
-            true => ringforge_emit::c::loops(program, preamble, self.name).map_err(|e| e.to_string()),
+            true => {
+                ringforge_emit::c::loops(program, preamble, self.name).map_err(|e| e.to_string())
+            }
             false => (self.emit)(program, preamble),
         };
         text.map_err(Failure::input)

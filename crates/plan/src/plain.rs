@@ -1,7 +1,10 @@
-//! The product as one writes it down in plain C: loops over coefficients, whatever the target. With a·b = H·x^n + L over the
-//! integers, `(plain)` folds the terms of H into those below by f, from the highest on, each reduced once; `(plain
-//! quotient)` takes L − Q·f with the quotient Q = ⌊H·μ/x^(n−2)⌋ for μ = ⌊x^(2n−2)/f⌋, two more products by halves: shorter
-//! where f has many coefficients. Any ring whose sums of n products are words of 64 bits; scale 1.
+//! The product as one writes it in plain C: loops over coefficients, on every target. Let a·b = H·x^n + L over the
+//! integers. `(plain)` folds the terms of H by f into the lower ones, from the highest on, and reduces each once.
+//!
+//! `(plain quotient)` computes L − Q·f with the quotient Q = ⌊H·μ/x^(n−2)⌋ for μ = ⌊x^(2n−2)/f⌋. That takes two more
+//! products of halves, and is shorter if f has many coefficients.
+//!
+//! It works for any ring whose sums of n products fit words of 64 bits. Scale: 1.
 
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;

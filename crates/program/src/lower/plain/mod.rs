@@ -2,8 +2,8 @@
 //! throughout. A compiler makes of them what a machine has, so that one program serves every target, and every ring has
 //! one.
 //!
-//! [`product`] sums, [`remainder`] takes the remainder by f, and here sums are reduced: into the canonical residue where
-//! one quotient does that, else into a residue that a second one brings near enough to be frozen.
+//! [`product`] sums, and [`remainder`] takes the remainder by f. This file reduces sums. If one quotient makes the
+//! canonical residue, it does so. Otherwise a second one brings the residue near enough to be frozen.
 
 mod product;
 mod remainder;
@@ -224,8 +224,8 @@ impl Writing<'_> {
         ProcedureId(self.procedures.len() as u32 - 1)
     }
 
-    /// A procedure (u, t), or (u, t, s) for t − s, that reduces `count` sums within a bound, of words of `to` bits: into
-    /// canonical residues, if asked for; and what it leaves at most.
+    /// A procedure (u, t), or (u, t, s) for t − s, that reduces `count` sums within a bound into words of `to` bits.
+    /// It makes canonical residues if asked for. Also returns the largest magnitude that it leaves.
     fn reduce(
         &mut self,
         (name, count): (&str, usize),

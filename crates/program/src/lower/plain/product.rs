@@ -1,10 +1,11 @@
 //! Coefficients from one to another of an unreduced product, as sums of all their products.
 //!
-//! *Dots*, where sums of words of 16 bits are words of 32: coefficient k is Σ_i a_i·b_(k−i), so b is turned around, and
-//! one loop over i sums products of neighbours, for which compilers find the instruction that adds two of them
-//! (`pmaddwd`). a is cut into parts, so that few products are with the zeros around b.
+//! *Dots* serve where sums of 16-bit words fit 32 bits. Coefficient k is Σ_i a_i·b_(k−i). So b is reversed, and one loop
+//! over i sums products of neighbours. Compilers find the instruction that adds two of them (`pmaddwd`). a is cut into
+//! parts, so that few products meet the zeros around b.
 //!
-//! *Rows* elsewhere: words of a, each times all of b, added to the sums from its place on, several words of a at a time.
+//! *Rows* serve elsewhere: each word of a is multiplied by all of b, and added to the sums from its place on. A row takes
+//! several words of a at a time.
 
 use super::*;
 use crate::lower::general::zeros;

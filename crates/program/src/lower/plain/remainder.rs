@@ -3,7 +3,7 @@
 //! *Folded*: x^n is −Σ c_i·x^i, so H_k is reduced, and c_i times it is taken from sum k + i for each term of f, from the
 //! highest k on. Where the term next to x^n is d below it, d of them do not wait for each other.
 //!
-//! *By the quotient* Q = ⌊H·μ/x^(n−2)⌋ for μ = ⌊x^(2n−2)/f⌋: L − Q·f, of which n coefficients are wanted.
+//! *By the quotient*: the first n coefficients of L − Q·f, with Q = ⌊H·μ/x^(n−2)⌋ and μ = ⌊x^(2n−2)/f⌋.
 
 use super::*;
 use crate::lower::general::reciprocal;
