@@ -5,7 +5,6 @@ use ringforge_contract::terms::{Terms, factors};
 use ringforge_contract::{Computes, Contract};
 use ringforge_ring::Ring;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// Outputs with their coefficients in `[1, q)`.
 type Outputs = Vec<(u32, u32)>;
@@ -61,19 +60,6 @@ impl Asked {
             Asked::Powers(_) => &[],
             Asked::Table(table) => table.get(&(i, j)).map_or(&[], |o| &o[..]),
         }
-    }
-
-    /// The same of outputs in a range.
-    pub fn within(&self, (i, j): (usize, usize), outputs: Range<usize>) -> &[(u32, u32)] {
-        let all = self.at(i, j);
-        let place = |end: usize| all.partition_point(|&(k, _)| (k as usize) < end);
-        &all[place(outputs.start)..place(outputs.end)]
-    }
-
-    /// Whether what is asked for of two pairs is the same.
-    pub fn alike(&self, (i, j): (usize, usize), (k, l): (usize, usize)) -> bool {
-        // The constants are no elements.
-        matches!(self, Asked::Powers(_)) && [i, j, k, l].iter().all(|&x| x > 0) && i + j == k + l
     }
 }
 

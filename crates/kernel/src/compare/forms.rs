@@ -17,14 +17,61 @@ pub(super) enum Part {
     Product(u32, u32),
 }
 
-/// `Σ c·part / 2^bits`.
-pub(super) struct Sum {
-    /// Coefficients in `[1, m)`.
-    pub parts: Vec<(Part, u32)>,
-    /// All coefficients of the sum must be multiples of 2^bits; 0 unless m is a power of two.
-    pub bits: u8,
-    /// The number of the value.
-    pub value: u32,
+/// Sums `Σ c·part / 2^bits`, each over earlier ones; those of forms come last.
+#[derive(Default)]
+pub(super) struct Sums {
+    parts: Vec<(Part, u32)>,
+    /// Where the parts of each end, the bits, and the number of the value.
+    all: Vec<(usize, u8, u32)>,
+    /// How many are forms.
+    pub forms: usize,
+}
+
+impl Sums {
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Parts with coefficients in `[1, m)`, bits and the value's number, of every sum. All coefficients of the sum must be
+    /// multiples of 2^bits, which are 0 unless m is a power of two.
+    pub fn iter(&self) -> impl Iterator<Item = (&[(Part, u32)], u8, u32)> {
+        let mut from = 0;
+        self.all.iter().map(move |&(end, bits, value)| {
+            (&self.parts[std::mem::replace(&mut from, end)..end], bits, value)
+        })
+    }
+
+    /// Whether the last sums, from one on, begin with one without parts.
+    pub fn is_empty(&self, sum: usize) -> bool {
+        sum.checked_sub(1).map_or(0, |before| self.all[before].0) == self.all[sum].0
+    }
+
+    fn push(&mut self, parts: impl Iterator<Item = (Part, u32)>, bits: u8, value: u32) {
+        self.parts.extend(parts);
+        self.all.push((self.parts.len(), bits, value));
+    }
+
+    /// Those that are not zero where only such products of rows are `live`, renumbered, and the forms.
+    pub fn live(&self, live: &dyn Fn(u32, u32) -> bool) -> Sums {
+        const NONE: u32 = u32::MAX;
+        let mut number = vec![NONE; self.len()];
+        let mut this = Sums { forms: self.forms, ..Sums::default() };
+        for (s, (parts, bits, value)) in self.iter().enumerate() {
+            let start = this.parts.len();
+            this.parts.extend(parts.iter().filter_map(|&(part, c)| match part {
+                Part::Sum(x) => {
+                    let x = number[x as usize];
+                    (x != NONE).then_some((Part::Sum(x), c))
+                }
+                Part::Product(x, y) => live(x, y).then_some((part, c)),
+            }));
+            if this.parts.len() > start || s >= self.len() - self.forms {
+                number[s] = this.len() as u32;
+                this.push(std::iter::empty(), bits, value);
+            }
+        }
+        this
+    }
 }
 
 /// What a value is.
@@ -41,17 +88,16 @@ enum Kind {
 /// Forms, and all that they depend on, modulo m.
 pub(super) struct Forms {
     pub m: u32,
+    /// What coefficients are computed modulo: m, or 2^32 where that is a power of two.
+    pub modulus: u64,
     pub rows: [Vec<Row>; 2],
-    /// Sums, each over earlier ones; the forms come last.
-    pub sums: Vec<Sum>,
-    /// The number of the first form among the sums.
-    pub first: usize,
+    pub sums: Sums,
     /// Left and right row of all products.
     pub products: FxHashSet<(u32, u32)>,
     /// Terms of all values and forms.
     pub terms: usize,
-    /// Modulo a power of two: the most low bits of a coefficient that are needed. Arithmetic is modulo 2^32.
-    pub twos: Option<u8>,
+    /// Of a power of two, its bits.
+    twos: Option<u8>,
     kinds: Vec<Kind>,
     errors: Vec<Errors>,
     /// The number of the last error that is no value's own: these have the numbers of values, which are less.
@@ -76,9 +122,9 @@ impl Forms {
         let twos = m.is_power_of_two().then(|| m.trailing_zeros() as u8);
         let mut this = Forms {
             m,
+            modulus: if twos.is_some() { 1 << 32 } else { m.into() },
             rows: [vec![vec![(0, 1)]], vec![vec![(0, 1)]]],
-            sums: Vec::new(),
-            first: 0,
+            sums: Sums { forms: outputs.len(), ..Sums::default() },
             products: FxHashSet::default(),
             terms: 0,
             twos,
@@ -118,15 +164,14 @@ impl Forms {
         for (v, need, made) in list.into_iter().rev() {
             this.define(values, layout, v as u32, need, &made)?;
         }
-        this.first = this.sums.len();
         for (k, form) in outputs.iter().enumerate() {
             let (parts, errors) = this.parts(form, all)?;
             if twos.is_some() && errors.known() < all {
                 return Err(Mismatch::Bits { k, known: errors.known(), wanted: all });
             }
-            this.sums.push(Sum { parts, bits: 0, value: 0 });
+            this.sums.push(parts.into_iter(), 0, 0);
         }
-        let parts = this.sums.iter().flat_map(|s| &s.parts);
+        let parts = this.sums.parts.iter();
         this.products = parts
             .filter_map(|p| if let Part::Product(x, y) = p.0 { Some((x, y)) } else { None })
             .collect();
@@ -153,9 +198,6 @@ impl Forms {
             return Err(Mismatch::Modulus(form.m));
         }
         self.terms += form.t.len();
-        if self.twos.is_some() {
-            self.twos = self.twos.max(Some(need));
-        }
         for &(term, c) in &form.t {
             let need = self.demand(c, need);
             for v in term.factors() {
@@ -214,7 +256,7 @@ impl Forms {
 
     /// A residue modulo m; modulo powers of two as it is modulo 2^32.
     fn reduced(&self, x: u64) -> u32 {
-        if self.twos.is_some() { x as u32 } else { (x % u64::from(self.m)) as u32 }
+        (x % self.modulus) as u32
     }
 
     /// `need` bits of a form as a sum of parts, and its errors.
@@ -276,7 +318,7 @@ impl Forms {
             () if all(|p| matches!(p, Part::Product(_, 0))) => Side::Left,
             () if all(|p| matches!(p, Part::Product(0, _))) => Side::Right,
             () => {
-                self.sums.push(Sum { parts, bits, value });
+                self.sums.push(parts.into_iter(), bits, value);
                 return Ok(Kind::Sum(self.sums.len() as u32 - 1));
             }
         };
@@ -286,12 +328,7 @@ impl Forms {
             let Part::Product(x, y) = part else { continue };
             for &(i, value) in &self.rows[side as usize][x.max(y) as usize] {
                 let slot = &mut sum[i as usize];
-                let product = u64::from(c) * u64::from(value);
-                *slot = if self.twos.is_some() {
-                    slot.wrapping_add(product as u32)
-                } else {
-                    ((u64::from(*slot) + product) % u64::from(self.m)) as u32
-                };
+                *slot = self.reduced(u64::from(*slot) + u64::from(c) * u64::from(value));
             }
         }
         if self.twos.is_some() {

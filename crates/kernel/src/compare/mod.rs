@@ -12,14 +12,11 @@
 //! outputs as elements.
 //!
 //! With the constant 1 as element 0 of both operands everything is bilinear, and one engine
-//! (`tiles.rs`, or `backward.rs` where forms are sums of many sums) serves all kinds of contract. Modulo powers of two
-//! values may be rounded as well: `rounded.rs`.
+//! (`tiles.rs`) serves all kinds of contract. Modulo powers of two values may be rounded as well: `rounded.rs`.
 
 mod asked;
-mod backward;
 #[cfg(test)]
-mod backward_tests;
-mod evaluate;
+mod differences_tests;
 mod forms;
 mod rounded;
 #[cfg(test)]
@@ -29,11 +26,10 @@ mod tests;
 mod tiles;
 
 use asked::Asked;
-use backward::Backward;
 use forms::Forms;
 use ringforge_contract::{Computes, Contract};
 use std::borrow::Cow;
-use tiles::{Difference, Visit};
+use tiles::differences;
 
 /// What a linear form modulo m is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -117,6 +113,16 @@ pub struct Entry {
     pub j: u16,
     /// Residue in `[1, m)`.
     pub c: u32,
+}
+
+/// A coefficient that is not what was asked for: of elements i and j of the sides in form k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Difference {
+    k: u32,
+    i: u32,
+    j: u32,
+    found: u32,
+    expected: u32,
 }
 
 /// Why outputs are not what they should be, as far as is known.
@@ -257,40 +263,15 @@ pub fn compare(
     let m = u32::try_from(contract.ring.q()).map_err(|_| Mismatch::TooLarge)?;
     let forms = Forms::new(values, &layout, m, outputs)?;
     let asked = Asked::new(contract, tie, &layout)?;
-    // The first of those that are found tells: the same one however the work is shared out.
-    let order = |d: &Difference| (d.k, d.i, d.j);
-    let first = |d: Difference, out: &mut Vec<Difference>| {
-        match out.first_mut() {
-            None => out.push(d),
-            Some(least) if order(&d) < order(least) => *least = d,
-            Some(_) => {}
-        }
-        Ok(())
-    };
-    let wrong = differences(&forms, &layout, &asked, tick, &first)?;
-    if let Some(d) = wrong.into_iter().min_by_key(order) {
-        let left = layout.operand(Side::Left, d.i);
-        let at = left.into_iter().chain(layout.operand(Side::Right, d.j)).collect();
-        return Err(Mismatch::Coefficient { at, k: d.k, found: d.found, expected: d.expected });
+    if let Some(d) = differences(&forms, &layout, &asked, None, tick)?.first() {
+        let left = layout.operand(Side::Left, d.i as usize);
+        let at = left.into_iter().chain(layout.operand(Side::Right, d.j as usize)).collect();
+        let (k, found, expected) = (d.k as usize, d.found, d.expected);
+        return Err(Mismatch::Coefficient { at, k, found, expected });
     }
     let equations = (layout.len[0] * layout.len[1]) as u64 * n as u64;
     let products = forms.products.iter().filter(|p| p.0 > 0 && p.1 > 0).count();
     Ok(Stats { products, terms: forms.terms, equations })
-}
-
-/// Compares all coefficients of `forms` with what is asked for, by the faster of two ways, and returns what `visit`
-/// makes of the differences.
-fn differences<T: Send>(
-    forms: &Forms,
-    layout: &Layout,
-    asked: &Asked,
-    tick: &(dyn Fn(f64) -> bool + Sync),
-    visit: &Visit<T>,
-) -> Result<Vec<T>, Mismatch> {
-    match Backward::new(forms, layout) {
-        Some(backward) => backward.differences(asked, tick, visit),
-        None => tiles::differences(forms, layout, asked, tick, visit),
-    }
 }
 
 /// All coefficients of a_i·b_j modulo m that are not zero in `forms`, for operands 0 and 1 of n elements
@@ -308,15 +289,10 @@ pub fn coefficients(
 ) -> Result<Vec<Entry>, Mismatch> {
     let layout = Layout::new(n, &[(Side::Left, 0), (Side::Right, 0)])?;
     let forms = Forms::new(values, &layout, m, forms)?;
-    let number = |x: usize| x.checked_sub(1).unwrap_or(n) as u16;
-    let nothing = Asked::nothing();
-    let mut all = differences(&forms, &layout, &nothing, tick, &|d: Difference, out| {
-        out.push(Entry { k: d.k as u32, i: number(d.i), j: number(d.j), c: d.found });
-        if out.len() > most { Err(Mismatch::TooLarge) } else { Ok(()) }
-    })?;
-    if all.len() > most {
-        return Err(Mismatch::TooLarge);
-    }
+    let number = |x: u32| x.checked_sub(1).unwrap_or(n as u32) as u16;
+    let all = differences(&forms, &layout, &Asked::nothing(), Some(most), tick)?;
+    let entry = |d: &Difference| Entry { k: d.k, i: number(d.i), j: number(d.j), c: d.found };
+    let mut all: Vec<Entry> = all.iter().map(entry).collect();
     all.sort_unstable();
     Ok(all)
 }

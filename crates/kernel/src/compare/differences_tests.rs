@@ -1,4 +1,4 @@
-//! The two ways to find coefficients find the same, and the one from the forms down is taken where it is the faster.
+//! Coefficients that are found tile by tile are those of the polynomials, multiplied out.
 
 use super::tests::{Table, compared, contract, product_of};
 use super::*;
@@ -6,24 +6,65 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use ringforge_contract::expected;
 use ringforge_ring::zq;
+use std::collections::BTreeMap;
 
 type Found = Vec<(usize, usize, usize, u32, u32)>;
 
 /// All differences, in order.
-fn listed(forms: &Forms, layout: &Layout, asked: &Asked, backward: bool) -> Found {
-    let all = |d: Difference, out: &mut Found| {
-        out.push((d.k, d.i, d.j, d.found, d.expected));
-        Ok(())
-    };
-    let found = match backward {
-        true => {
-            let backward = Backward::listed(forms, layout).expect("no sum is divided");
-            backward.differences(asked, &|_| true, &all)
-        }
-        false => tiles::differences(forms, layout, asked, &|_| true, &all),
-    };
-    let mut found = found.expect("coefficients");
+fn listed(table: &Table, layout: &Layout, outputs: &[Residue], asked: &Asked) -> Found {
+    let forms = Forms::new(table, layout, outputs[0].m, outputs).unwrap();
+    let found = differences(&forms, layout, asked, Some(usize::MAX), &|_| true);
+    let tuple = |d: &Difference| (d.k as usize, d.i as usize, d.j as usize, d.found, d.expected);
+    let mut found: Found = found.expect("coefficients").iter().map(tuple).collect();
     found.sort_unstable();
+    found
+}
+
+/// The same, of all values multiplied out one after another.
+fn multiplied_out(table: &Table, layout: &Layout, outputs: &[Residue], asked: &Asked) -> Found {
+    type Polynomial = BTreeMap<(usize, usize), u64>;
+    let m = u64::from(outputs[0].m);
+    let mut all: Vec<Polynomial> = Vec::new();
+    let of = |all: &[Polynomial], form: &Residue| {
+        let mut sum = Polynomial::from([((0, 0), form.k.into())]);
+        let mut add = |p, c| *sum.entry(p).or_default() = (sum.get(&p).unwrap_or(&0) + c) % m;
+        for &(term, c) in &form.t {
+            let c = u64::from(c);
+            match term {
+                Term::Value(v) => all[v as usize].iter().for_each(|(p, d)| add(*p, c * d % m)),
+                Term::Product(x, y) => {
+                    for (p, c) in all[x as usize].iter().map(|(p, d)| (p, c * d % m)) {
+                        for (q, d) in &all[y as usize] {
+                            // One factor has no left element, one no right one.
+                            assert!(p.0.min(q.0) == 0 && p.1.min(q.1) == 0);
+                            add((p.0 + q.0, p.1 + q.1), c * d % m);
+                        }
+                    }
+                }
+            }
+        }
+        sum
+    };
+    for v in 0..table.count() as u32 {
+        let own = match (table.leaf(v), table.residue(v, outputs[0].m)) {
+            (Some((operand, index)), _) => {
+                let (side, x) = layout.element(operand.into(), index as usize).expect("an input");
+                let at = if side == Side::Left { (x, 0) } else { (0, x) };
+                Polynomial::from([(at, 1)])
+            }
+            (None, form) => of(&all, &form.expect("a form")),
+        };
+        all.push(own);
+    }
+    let mut found = Found::new();
+    for (k, form) in outputs.iter().enumerate() {
+        let is = of(&all, form);
+        for (i, j) in (0..layout.len[0]).flat_map(|i| (0..layout.len[1]).map(move |j| (i, j))) {
+            let c = *is.get(&(i, j)).unwrap_or(&0) as u32;
+            let want = asked.at(i, j).iter().find(|a| a.0 as usize == k).map_or(0, |a| a.1);
+            found.extend((c != want).then_some((k, i, j, c, want)));
+        }
+    }
     found
 }
 
@@ -67,29 +108,26 @@ fn layers(random: &mut StdRng, m: u32, n: u32) -> (Table, Vec<Residue>) {
 }
 
 #[test]
-fn both_ways_find_the_same_coefficients() {
+fn coefficients_are_those_of_the_polynomials_multiplied_out() {
     let mut random = StdRng::seed_from_u64(14);
     for m in [2, 3, 16, 4591, 65536, 2147483629] {
-        // More forms than one block has.
         for n in [3, 5, 70] {
             let ring = format!("Z{m}[x]/(x^{n} - x - 1)");
-            let asks = (m < 1 << 31).then(|| contract(&ring, n as usize, "product", ""));
+            let c = contract(&ring, n as usize, "product", "");
             let (table, outputs) = layers(&mut random, m, n);
             let layout = Layout::new(n as usize, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
-            let forms = Forms::new(&table, &layout, m, &outputs).unwrap();
-            let asked = asks.map(|c| Asked::new(&c, None, &layout).unwrap());
-            for asked in [Some(Asked::nothing()), asked].into_iter().flatten() {
-                let [down, up] = [true, false].map(|way| listed(&forms, &layout, &asked, way));
-                assert!(!down.is_empty() && down == up, "{m} {n}");
+            for asked in [Asked::nothing(), Asked::new(&c, None, &layout).unwrap()] {
+                let found = listed(&table, &layout, &outputs, &asked);
+                let want = multiplied_out(&table, &layout, &outputs, &asked);
+                assert!(!found.is_empty() && found == want, "{m} {n}");
             }
         }
     }
 }
 
-/// Rows of a transform are zero at most classes of elements, and at the same ones in many groups: these share what is
-/// not zero, and nothing is lost by that. Some rows are of one element more than others of their class.
+/// Rows of a transform are zero at most classes of elements, and sums of them are left out there; nothing is lost by that. Some rows are of one element more than others of their class.
 #[test]
-fn tiles_with_the_same_rows_share_their_sums() {
+fn what_is_zero_on_a_tile_is_left_out() {
     let mut random = StdRng::seed_from_u64(16);
     let n = 200u32;
     for m in [17, 4591, 64] {
@@ -118,10 +156,10 @@ fn tiles_with_the_same_rows_share_their_sums() {
         let outputs: Vec<Residue> =
             last.iter().map(|&s| table.form(0, &[(Term::Value(s), 1)])).collect();
         let layout = Layout::new(n as usize, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
-        let forms = Forms::new(&table, &layout, m, &outputs).unwrap();
         let nothing = Asked::nothing();
-        let [down, up] = [true, false].map(|way| listed(&forms, &layout, &nothing, way));
-        assert!(down.len() > 10_000 && down == up, "{m}: {} and {}", down.len(), up.len());
+        let found = listed(&table, &layout, &outputs, &nothing);
+        let want = multiplied_out(&table, &layout, &outputs, &nothing);
+        assert!(found.len() > 10_000 && found == want, "{m}: {} and {}", found.len(), want.len());
     }
 }
 
@@ -160,15 +198,12 @@ fn reduced(c: &Contract, n: u32) -> (Table, Vec<Residue>) {
 }
 
 #[test]
-fn remainders_by_f_of_many_coefficients_are_compared_from_the_forms_down() {
+fn remainders_by_f_of_many_coefficients_are_compared() {
     let n = 96;
     let f: String = (1..n).map(|i| format!(" + {}x^{i}", i % 4 + 1)).collect();
     for q in [5, 8, 4591] {
         let c = contract(&format!("Z{q}[x]/(x^{n}{f} + 1)"), n as usize, "product", "");
         let (table, outputs) = reduced(&c, n);
-        let layout = Layout::new(n as usize, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
-        let forms = Forms::new(&table, &layout, q, &outputs).unwrap();
-        assert!(Backward::new(&forms, &layout).is_some());
         let stats = compared(&c, &table, &outputs).unwrap();
         assert_eq!(stats.products as u32, n * n);
         // Wherever a coefficient is another one, it is seen, and which.
@@ -193,13 +228,6 @@ fn remainders_by_f_of_many_coefficients_are_compared_from_the_forms_down() {
         wrong[5].k = 1;
         assert_eq!(compared(&c, &table, &wrong), Err(constant));
     }
-    // Of an f of few there is nothing to gain.
-    let c = contract(&format!("Z4591[x]/(x^{n} - x - 1)"), n as usize, "product", "");
-    let (table, outputs) = reduced(&c, n);
-    let layout = Layout::new(n as usize, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
-    let forms = Forms::new(&table, &layout, 4591, &outputs).unwrap();
-    assert!(Backward::new(&forms, &layout).is_none());
-    compared(&c, &table, &outputs).unwrap();
 }
 
 /// Of pairs with one sum of indices, one after another is changed, in an output alone or in the sum of all of them.
@@ -223,8 +251,7 @@ fn every_pair_of_a_product_is_compared() {
         }
         changed.sort_unstable();
         changed.dedup();
-        let forms = Forms::new(&table, &layout, 4591, &wrong).unwrap();
-        let found = listed(&forms, &layout, &asked, true);
+        let found = listed(&table, &layout, &wrong, &asked);
         let places: Vec<(usize, usize, usize)> = found.iter().map(|d| (d.0, d.1, d.2)).collect();
         assert_eq!(places, changed);
     }
@@ -253,8 +280,7 @@ fn pairs_of_base_products_are_compared_one_by_one() {
     let layout = Layout::new(4, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
     let asked = Asked::new(&c, None, &layout).unwrap();
     let outputs = wanted(&table, &asked, &layout);
-    let forms = Forms::new(&table, &layout, 17, &outputs).unwrap();
-    assert!(listed(&forms, &layout, &asked, true).is_empty());
+    assert!(listed(&table, &layout, &outputs, &asked).is_empty());
     let mut tried = 0;
     for (i, j, other) in
         (1..5).flat_map(|i| (1..5).flat_map(move |j| (1..5).map(move |o| (i, j, o))))
@@ -272,50 +298,9 @@ fn pairs_of_base_products_are_compared_one_by_one() {
         for &(k, c) in own {
             tests::add(&mut wrong[k as usize], Some(pair), c);
         }
-        let forms = Forms::new(&table, &layout, 17, &wrong).unwrap();
-        let found = listed(&forms, &layout, &asked, true);
+        let found = listed(&table, &layout, &wrong, &asked);
         assert!(!found.is_empty() && found.iter().all(|d| (d.1, d.2) == (other, j2)));
-        assert_eq!(found, listed(&forms, &layout, &asked, false));
         tried += 1;
     }
     assert_eq!(tried, 8);
-}
-
-/// An element alone is the constant 1 times it, and no pair of the product: that nothing is found of it, as two sums
-/// cancel, says nothing of a pair that stands in the same two.
-#[test]
-fn an_element_alone_vouches_for_no_pair() {
-    let n = 5;
-    let c = contract("Z17[x]/(x^5 - x - 1)", n, "product", "");
-    let layout = Layout::new(n, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
-    for at in 1..n as u32 {
-        let mut table = Table::new(17, n as u32, 2);
-        let asked = Asked::new(&c, None, &layout).unwrap();
-        let mut outputs = wanted(&table, &asked, &layout);
-        let (alone, pair) = (table.at(1, at), product_of(table.at(0, 0), table.at(1, at - 1)));
-        for &(k, c) in asked.at(1, at as usize) {
-            tests::add(&mut outputs[k as usize], Some(pair), 17 - c);
-        }
-        for sign in [1, 16] {
-            let both = table.form(0, &[(Term::Value(alone), 1), (pair, 1)]);
-            let both = table.value(both);
-            tests::add(&mut outputs[0], Some(Term::Value(both)), sign);
-        }
-        let forms = Forms::new(&table, &layout, 17, &outputs).unwrap();
-        let found = listed(&forms, &layout, &asked, true);
-        assert!(!found.is_empty() && found.iter().all(|d| (d.1, d.2) == (1, at as usize)));
-        assert_eq!(found, listed(&forms, &layout, &asked, false));
-    }
-}
-
-/// floor(F / 2) is no sum of parts.
-#[test]
-fn what_is_divided_is_not_looked_at_from_the_forms_down() {
-    let table = Table::new(8, 2, 2);
-    let layout = Layout::new(2, &[(Side::Left, 0), (Side::Right, 0)]).unwrap();
-    let outputs = vec![table.form(0, &[(Term::Product(0, 2), 2)]); 2];
-    let mut forms = Forms::new(&table, &layout, 8, &outputs).unwrap();
-    assert!(Backward::listed(&forms, &layout).is_some());
-    forms.sums[0].bits = 1;
-    assert!(Backward::listed(&forms, &layout).is_none());
 }
