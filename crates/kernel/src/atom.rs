@@ -109,22 +109,11 @@ impl Facts {
             Atom::Input { operand, .. } => {
                 self.ranges.get(usize::from(*operand)).ok_or("no such operand")?;
             }
-            Atom::Name(_) | Atom::Function { .. } | Atom::Product(..) => {}
-            Atom::Floor { bits, .. } => {
-                if !(1..=64).contains(bits) {
-                    return Err(format!("a quotient by 2^{bits}"));
-                }
+            Atom::Floor { bits, .. } | Atom::Value { bits, .. } if !(1..=64).contains(bits) => {
+                return Err(format!("a quotient by 2^{bits}, or a value of {bits} bits"));
             }
-            Atom::Low(word) => {
-                if word.bits == 0 {
-                    return Err("a remainder modulo 2^0".into());
-                }
-            }
-            Atom::Value { bits, .. } => {
-                if !(1..=64).contains(bits) {
-                    return Err(format!("a value of {bits} bits"));
-                }
-            }
+            Atom::Low(word) if word.bits == 0 => return Err("a remainder modulo 2^0".into()),
+            _ => {}
         }
         self.atoms.push(atom.clone());
         self.index.insert(atom.clone(), count);
@@ -230,16 +219,20 @@ impl Facts {
         Ok(())
     }
 
+    /// Whether an atom may be in a residue modulo m. Quotients are divided in comparison with the ring, by powers of two.
+    pub(crate) fn has_residue(&self, a: AtomId, m: u32) -> bool {
+        match self.atoms[a as usize] {
+            Atom::Floor { .. } => m.is_power_of_two(),
+            Atom::Function { .. } => false,
+            _ => true,
+        }
+    }
+
     /// A form modulo m, if it is over inputs, names, remainders and products; modulo a power of two it may
     /// be over floor quotients too.
     fn linear(&self, form: &Form, m: u32) -> Option<Congruence> {
         let plain = |&(a, c): &(AtomId, i128)| {
-            let linear = match self.atoms[a as usize] {
-                Atom::Function { .. } => false,
-                Atom::Floor { .. } => m.is_power_of_two(),
-                _ => true,
-            };
-            linear.then(|| (a, c.rem_euclid(m.into()) as u32))
+            self.has_residue(a, m).then(|| (a, c.rem_euclid(m.into()) as u32))
         };
         let mut t = form.t.iter().map(plain).collect::<Option<Vec<_>>>()?;
         t.retain(|t| t.1 != 0);

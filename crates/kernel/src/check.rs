@@ -3,11 +3,13 @@
 use crate::atom::{Atom, Congruence, Facts};
 use crate::certificate::Line;
 use crate::compare::{self, Mismatch, Residue, Rounded, Stats, Term, Values};
+use crate::form::AtomId;
 use crate::guard::guarded;
 use crate::replay::{self, Case, Operand, Refused, Replayed, Target, Walked};
 use ringforge_contract::{CallCase, CallLimits, Contract, Executed, NotLifted};
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{Object, ObjectError};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// What a check may cost.
@@ -154,7 +156,8 @@ pub fn compared(
     let compared = guarded(|| {
         let outputs: Vec<Residue> =
             walked.outputs.iter().map(|o| residue(&walked.facts, o)).collect();
-        compare::compare(contract, call.tie, &walked.facts, &outputs, tick)
+        let inputs = Expanded { facts: &walked.facts, leaves: None };
+        compare::compare(contract, call.tie, &inputs, &outputs, tick)
     });
     compared.map_err(Mismatch::Panicked).flatten()
 }
@@ -170,37 +173,45 @@ pub fn residue(facts: &Facts, is: &Congruence) -> Residue {
     Residue { m: is.m, k: is.k, t }
 }
 
-impl Values for Facts {
+/// Atoms as polynomials in some of them.
+pub(crate) struct Expanded<'a> {
+    pub facts: &'a Facts,
+    /// The variables, each with the number of its operand, and its own: without that, the inputs.
+    pub leaves: Option<FxHashMap<AtomId, (u16, u32)>>,
+}
+
+impl Values for Expanded<'_> {
     fn leaf(&self, v: u32) -> Option<(u16, u32)> {
-        match self.atoms[v as usize] {
-            Atom::Input { operand, index } => Some((operand, index)),
+        match (&self.leaves, &self.facts.atoms[v as usize]) {
+            (Some(leaves), _) => leaves.get(&v).copied(),
+            (None, &Atom::Input { operand, index }) => Some((operand, index)),
             _ => None,
         }
     }
 
     fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
-        match self.wholes.get(&v).filter(|w| w.m.is_multiple_of(m)) {
+        match self.facts.wholes.get(&v).filter(|w| w.m.is_multiple_of(m)) {
             Some(whole) => {
                 let t = whole.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
                 Some(Cow::Owned(Residue { m, k: whole.k % m, t }))
             }
-            None => Some(Cow::Owned(residue(self, &*self.congruence(v, m)?))),
+            None => Some(Cow::Owned(residue(self.facts, &*self.facts.congruence(v, m)?))),
         }
     }
 
     fn rounded(&self, v: u32) -> Option<Rounded> {
-        match &self.atoms[v as usize] {
+        match &self.facts.atoms[v as usize] {
             Atom::Floor { bits, .. } => Some(Rounded::Floor(*bits)),
-            _ => Some(Rounded::Low(self.low(v)?.bits)),
+            _ => Some(Rounded::Low(self.facts.low(v)?.bits)),
         }
     }
 
     fn before_rounding(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
-        Some(Cow::Owned(residue(self, &self.before_rounding(v, m)?)))
+        Some(Cow::Owned(residue(self.facts, &self.facts.before_rounding(v, m)?)))
     }
 
     fn count(&self) -> usize {
-        self.atoms.len()
+        self.facts.atoms.len()
     }
 }
 
@@ -227,9 +238,10 @@ mod tests {
         let low = facts.atom(Atom::Low(low.into())).expect("a remainder");
         let floor = Atom::Floor { form: Form::atom(low).into(), bits: 3 };
         let floor = facts.atom(floor).expect("a quotient");
-        let told = [x, low, floor].map(|v| facts.rounded(v));
+        let inputs = Expanded { facts: &facts, leaves: None };
+        let told = [x, low, floor].map(|v| inputs.rounded(v));
         assert_eq!(told, [None, Some(Rounded::Low(8)), Some(Rounded::Floor(3))]);
-        let of = |v, m| Values::before_rounding(&facts, v, m).map(Cow::into_owned);
+        let of = |v, m| inputs.before_rounding(v, m).map(Cow::into_owned);
         let one = |m, v| Some(Residue { m, k: 0, t: vec![(Term::Value(v), 1)] });
         assert_eq!([of(x, 16), of(low, 16), of(floor, 32)], [None, one(16, x), one(32, low)]);
     }
@@ -244,7 +256,9 @@ mod tests {
         let f = facts.atom(Atom::Function { of: x, fun }).expect("a function");
         let form = Form { k: 0, t: vec![(x, 1), (f, 1)] };
         let name = facts.atom(Atom::Name(form.into())).expect("a name");
-        let known = |facts: &Facts, m| facts.residue(name, m).map(Cow::into_owned);
+        let known = |facts: &Facts, m| {
+            Expanded { facts, leaves: None }.residue(name, m).map(Cow::into_owned)
+        };
         assert_eq!(known(&facts, 8), None);
         let whole = |m, k, c| Residue { m, k, t: vec![(Term::Value(x), c)] };
         facts.wholes.insert(name, whole(8, 7, 5));

@@ -1,13 +1,12 @@
 //! Rule *Chinese remainder theorem*: a name that is known modulo several numbers is an integer form, where
 //! intervals leave no room for another one.
 
-use crate::atom::{Facts, product};
-use crate::check::residue;
+use crate::atom::{Atom, Facts, product};
+use crate::check::{Expanded, residue};
 use crate::claim::Why;
-use crate::compare::{Entry, Mismatch, Residue, Term, Values, coefficients};
+use crate::compare::{Entry, Mismatch, Residue, Term, coefficients};
 use crate::form::AtomId;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
 /// Coefficients of integers that are found at most.
 const MOST: usize = 1 << 25;
@@ -24,26 +23,6 @@ pub(crate) struct Integers<'a> {
     pub right: &'a [AtomId],
     /// The names.
     pub names: &'a [AtomId],
-}
-
-/// Facts modulo one number, with some atoms as the variables of polynomials.
-struct Over<'a> {
-    facts: &'a Facts,
-    leaves: FxHashMap<AtomId, (u16, u32)>,
-}
-
-impl Values for Over<'_> {
-    fn leaf(&self, v: u32) -> Option<(u16, u32)> {
-        self.leaves.get(&v).copied()
-    }
-
-    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
-        Some(Cow::Owned(residue(self.facts, &*self.facts.congruence(v, m)?)))
-    }
-
-    fn count(&self) -> usize {
-        self.facts.atoms.len()
-    }
 }
 
 /// Moduli without a common divisor.
@@ -99,73 +78,54 @@ impl Facts {
             for (i, &a) in atoms.iter().enumerate() {
                 leaves.insert(a, (side, i as u32));
                 // A name of one atom is the same integer.
-                if let Some(same) = self.alias(a)? {
+                if let Atom::Name(form) = self.get(a)?
+                    && let (0, &[(same, 1)]) = (form.k, &form.t[..])
+                {
                     leaves.insert(same, (side, i as u32));
                 }
             }
         }
-        let over = Over { facts: self, leaves };
-        let mut found: Vec<Vec<Entry>> = Vec::with_capacity(of.moduli.len());
-        for &p in of.moduli {
+        let over = Expanded { facts: self, leaves: Some(leaves) };
+        let mut found: Vec<(Entry, u32)> = Vec::new();
+        for (&p, number) in of.moduli.iter().zip(0..) {
             let form = |&a: &AtomId| {
                 let known = self.congruence(a, p);
                 let known = known.ok_or_else(|| format!("atom {a} is not known modulo {p}"))?;
                 Ok(residue(self, &known))
             };
             let forms = of.names.iter().map(form).collect::<Result<Vec<Residue>, Why>>()?;
-            let all = coefficients(&over, p, n, &forms, MOST, tick);
-            found.push(all.map_err(|e| match e {
+            let all = coefficients(&over, p, n, &forms, MOST, tick).map_err(|e| match e {
                 Mismatch::Cancelled => "stopped".into(),
                 e => format!("modulo {p}: {e}"),
-            })?);
+            })?;
+            found.extend(all.into_iter().map(|entry| (entry, number)));
         }
-        let mut rest: Vec<&[Entry]> = found.iter().map(|f| &f[..]).collect();
+        found.sort_unstable();
         let mut wholes = Vec::with_capacity(of.names.len());
-        for (k, &name) in of.names.iter().enumerate() {
-            let own = rest.iter_mut().map(|r| {
-                let (own, other) = r.split_at(r.partition_point(|e| e.k as usize <= k));
-                *r = other;
-                own
-            });
-            let own: Vec<&[Entry]> = own.collect();
-            wholes.push((name, self.integer(name, &own, &basis, of, q)?));
+        for (&name, k) in of.names.iter().zip(0..) {
+            let place = |k: u32| found.partition_point(|e| e.0.k < k);
+            let own = &found[place(k)..place(k + 1)];
+            wholes.push((name, self.integer(name, own, &basis, of, q)?));
         }
         self.wholes.extend(wholes);
         Ok(())
-    }
-
-    /// The atom that a name is a name of, if it is one alone.
-    fn alias(&self, a: AtomId) -> Result<Option<AtomId>, Why> {
-        Ok(match self.get(a)? {
-            crate::atom::Atom::Name(form) if form.k == 0 => match form.t[..] {
-                [(same, 1)] => Some(same),
-                _ => None,
-            },
-            _ => None,
-        })
     }
 
     /// What a name is modulo q, with these coefficients modulo each of the moduli.
     fn integer(
         &self,
         name: AtomId,
-        found: &[&[Entry]],
+        found: &[(Entry, u32)],
         basis: &Basis,
         of: &Integers,
         q: u32,
     ) -> Result<Residue, Why> {
         let low = |c: i128| c.rem_euclid(q.into()) as u32;
         let (mut k, mut lo, mut hi, mut t) = (0i128, 0i128, 0i128, Vec::new());
-        let mut at = vec![0; found.len()];
-        let mut residues = vec![0; found.len()];
-        loop {
-            let heads = found.iter().zip(&at).filter_map(|(f, &at)| f.get(at));
-            let Some((i, j)) = heads.map(|e| (e.i, e.j)).min() else { break };
-            for ((entries, at), residue) in found.iter().zip(&mut at).zip(&mut residues) {
-                let here = entries.get(*at).filter(|e| (e.i, e.j) == (i, j));
-                *residue = here.map_or(0, |e| e.c);
-                *at += usize::from(here.is_some());
-            }
+        for same in found.chunk_by(|x, y| (x.0.i, x.0.j) == (y.0.i, y.0.j)) {
+            let (i, j) = (same[0].0.i, same[0].0.j);
+            let mut residues = vec![0; of.moduli.len()];
+            same.iter().for_each(|&(entry, number)| residues[number as usize] = entry.c);
             let c = basis.least(&residues);
             // The number after the last is that of the constant 1, of either side.
             let left = of.left.get(usize::from(i)).copied();
@@ -218,7 +178,6 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::atom::Atom;
     use crate::form::Form;
 
     #[test]
@@ -248,11 +207,11 @@ mod tests {
         let of = Integers { moduli: &[5, 7], left: &[x], right: &[], names: &[] };
         let (mut accepted, mut refused) = (0, 0);
         for constant in [-12i128, 12] {
-            let own = [5i128, 7].map(|p| {
-                let entry = |i, c: i128| Entry { k: 0, i, j: 1, c: c.rem_euclid(p) as u32 };
-                [entry(0, 1), entry(1, constant)]
-            });
-            let found: Vec<&[Entry]> = own.iter().map(|e| &e[..]).collect();
+            let entry = |(i, c): (u16, i128), (p, number): (i128, u32)| {
+                (Entry { k: 0, i, j: 1, c: c.rem_euclid(p) as u32 }, number)
+            };
+            let all = [(0, 1), (1, constant)];
+            let found = all.map(|c| [(5, 0), (7, 1)].map(|p| entry(c, p))).concat();
             for (l, h) in (-80..80).flat_map(|l| (l..80).map(move |h| (l, h))) {
                 let number = facts.atoms.len() as i128;
                 let form = Form { k: number, t: vec![(x, 1), (y, 1)] };

@@ -154,11 +154,6 @@ impl Facts {
             if !functions {
                 let (a, c) = group.terms[0];
                 let c = c.rem_euclid(modulus);
-                // Powers of two are divided by in comparison with the ring.
-                let vanishes = matches!(self.get(a)?, Atom::Floor { .. }) && !m.is_power_of_two();
-                if vanishes && c != 0 {
-                    return Err(format!("the quotient {a} does not vanish modulo {m}"));
-                }
                 t.push((a, c));
                 continue;
             }
@@ -182,13 +177,10 @@ impl Facts {
         let mut t: Vec<(AtomId, u32)> = t.into_iter().map(|(a, c)| (a, scaled(c))).collect();
         t.retain(|t| t.1 != 0);
         t.sort_unstable();
-        let linear = |a: AtomId| match self.atoms[a as usize] {
-            Atom::Floor { .. } => m.is_power_of_two(),
-            Atom::Function { .. } => false,
-            _ => true,
-        };
-        if let Some(&(a, _)) = t.iter().find(|t| !linear(t.0)) {
-            return Err(format!("atom {a} is a quotient or a function"));
+        if let Some(&(a, _)) = t.iter().find(|t| !self.has_residue(t.0, m)) {
+            return Err(format!(
+                "atom {a} is a quotient or a function, and does not vanish modulo {m}"
+            ));
         }
         Ok(Congruence { m, k: scaled(k), t })
     }
@@ -224,23 +216,17 @@ impl Facts {
         }
         let content = group.terms.iter().fold(0u128, |g, t| gcd(g, t.1.unsigned_abs()));
         let content = i128::try_from(content.max(1)).map_err(|_| LARGE)?;
-        let (mut x, mut terms, mut size) = (0i64, Vec::new(), 0i128);
+        let (mut terms, mut size) = (Vec::new(), 0i128);
         for &(a, c) in &group.terms {
             let Ok(c) = i64::try_from(c / content) else { return Ok(None) };
-            match self.atoms[a as usize] {
-                Atom::Function { fun, .. } => terms.push((fun, c)),
-                _ => x = c,
-            }
+            terms.push((a, c));
             // The interval of a function holds every value that it takes. Where the base takes none, a sum that
             // wraps adds a point to what is enumerated, and takes none away.
             let bounds = self.bounds(a);
             let (l, h) = bounds.ok_or_else(|| format!("atom {a} has no interval"))?;
             size = size.saturating_add(i128::from(c).abs().saturating_mul(l.abs().max(h.abs())));
         }
-        if size >= 1 << 62 {
-            return Ok(None);
-        }
-        Ok(Some((self.enumerated.funs.lin(64, 0, x, &terms), content)))
+        Ok((size < 1 << 62).then(|| (self.group_function(&terms, 64), content)))
     }
 }
 

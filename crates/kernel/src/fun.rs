@@ -7,6 +7,7 @@
 use crate::form::centre;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// Index of an interned function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -73,8 +74,43 @@ pub struct Fun {
 pub struct Funs {
     nodes: Vec<Fun>,
     index: FxHashMap<Fun, FunId>,
-    /// Nodes below each function, itself included, in increasing order; made on demand.
-    orders: FxHashMap<FunId, std::sync::Arc<[FunId]>>,
+    /// How each function is evaluated; made on demand.
+    programs: FxHashMap<FunId, Arc<Program>>,
+}
+
+/// How a function is evaluated.
+pub(crate) struct Program {
+    /// The nodes below the function, itself included, in increasing order.
+    order: Vec<FunId>,
+    /// One after another; the last one's value is the function's.
+    pub steps: Vec<Step>,
+}
+
+/// A step: all operations are made of few.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    /// Bits of the result, which is read as signed.
+    pub width: u8,
+    pub op: StepOp,
+    /// Earlier steps.
+    pub args: SmallVec<[usize; 4]>,
+}
+
+/// What a step computes, of integers, modulo 2^width.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum StepOp {
+    /// `k + x·X + Σ c_i·arg_i`.
+    Lin { k: i64, x: i64, c: SmallVec<[i64; 4]> },
+    /// The quotient by a power of two, rounded down.
+    Floor(u8),
+    /// Product.
+    Mul,
+    /// Bitwise and.
+    And,
+    /// -1 where the first is less, else 0.
+    Less,
+    /// The second where the first is not 0, else the third.
+    Select,
 }
 
 /// Operations of a function at most.
@@ -149,9 +185,9 @@ impl Funs {
 
     /// `outer` with X replaced by the (signed) value of `inner`.
     pub fn compose(&mut self, outer: FunId, inner: FunId) -> FunId {
-        let order = self.order(outer);
+        let program = self.program(outer);
         let mut map: FxHashMap<FunId, FunId> = FxHashMap::default();
-        for &id in order.iter() {
+        for &id in &program.order {
             let node = self.get(id).clone();
             let args: SmallVec<[FunId; 3]> = node.args.iter().map(|a| map[a]).collect();
             let new = match node.op {
@@ -169,54 +205,45 @@ impl Funs {
         map[&outer]
     }
 
-    fn order(&mut self, root: FunId) -> std::sync::Arc<[FunId]> {
-        if let Some(o) = self.orders.get(&root) {
-            return o.clone();
+    /// How a function is evaluated.
+    pub(crate) fn program(&mut self, root: FunId) -> Arc<Program> {
+        if let Some(known) = self.programs.get(&root) {
+            return known.clone();
         }
-        let mut seen: Vec<FunId> = Vec::new();
-        let mut stack = vec![root];
-        let mut mark = rustc_hash::FxHashSet::default();
-        while let Some(f) = stack.pop() {
-            if mark.insert(f) {
-                seen.push(f);
-                stack.extend_from_slice(&self.get(f).args);
-            }
+        let mut order = self.below(root, usize::MAX);
+        order.sort_unstable();
+        let (mut steps, mut places) = (Steps(Vec::new()), FxHashMap::default());
+        for &f in &order {
+            let node = self.get(f);
+            let arg = |a: &FunId| (places[a], self.get(*a).width);
+            steps.node(node, &node.args.iter().map(arg).collect::<SmallVec<[_; 3]>>());
+            places.insert(f, steps.0.len() - 1);
         }
-        seen.sort_unstable();
-        let o: std::sync::Arc<[FunId]> = seen.into();
+        let program = Arc::new(Program { order, steps: steps.0 });
         // Chains of long functions, which only a hostile certificate has, are not kept.
-        if o.len() <= OPERATIONS {
-            self.orders.insert(root, o.clone());
+        if program.order.len() <= OPERATIONS {
+            self.programs.insert(root, program.clone());
         }
-        o
+        program
+    }
+
+    /// The nodes below a function, itself first: all, or more than `most`.
+    fn below(&self, root: FunId, most: usize) -> Vec<FunId> {
+        let (mut all, mut seen) = (vec![root], rustc_hash::FxHashSet::from_iter([root]));
+        let mut next = 0;
+        while next < all.len().min(most) {
+            all.extend(self.get(all[next]).args.iter().filter(|a| seen.insert(**a)));
+            next += 1;
+        }
+        all
     }
 
     /// Number of nodes that one evaluation visits; one more than [`OPERATIONS`] if it is any number beyond.
     pub fn size(&self, root: FunId) -> usize {
-        if let Some(o) = self.orders.get(&root) {
-            return o.len();
+        match self.programs.get(&root) {
+            Some(known) => known.order.len(),
+            None => self.below(root, OPERATIONS).len().min(OPERATIONS + 1),
         }
-        let mut seen = rustc_hash::FxHashSet::from_iter([root]);
-        let mut stack = vec![root];
-        while let Some(f) = stack.pop()
-            && seen.len() <= OPERATIONS
-        {
-            stack.extend(self.get(f).args.iter().copied().filter(|a| seen.insert(*a)));
-        }
-        seen.len().min(OPERATIONS + 1)
-    }
-
-    /// The nodes below a function in order, itself last, with the positions of their arguments.
-    pub fn listed(&mut self, root: FunId) -> Vec<(Fun, SmallVec<[usize; 4]>)> {
-        let order = self.order(root);
-        let slot: FxHashMap<FunId, usize> =
-            order.iter().enumerate().map(|(i, f)| (*f, i)).collect();
-        let of = |f: &FunId| {
-            let node = self.get(*f).clone();
-            let args = node.args.iter().map(|a| slot[a]).collect();
-            (node, args)
-        };
-        order.iter().map(of).collect()
     }
 
     /// Calls `each(first x, signed values)` for consecutive blocks of `[lo, hi]` until it returns
@@ -228,26 +255,20 @@ impl Funs {
         hi: i64,
         mut each: impl FnMut(i64, &[i64]) -> bool,
     ) {
-        let order = self.order(root);
-        let slot: FxHashMap<FunId, usize> =
-            order.iter().enumerate().map(|(i, f)| (*f, i)).collect();
-        let args: Vec<SmallVec<[usize; 4]>> =
-            order.iter().map(|f| self.get(*f).args.iter().map(|a| slot[a]).collect()).collect();
+        let program = self.program(root);
+        let steps = &program.steps;
         // Single points are asked for often: they take no more memory than they need.
         let block = (hi.wrapping_sub(lo) as u64).min(BLOCK as u64 - 1) as usize + 1;
-        let mut buffer = vec![0i64; order.len() * block];
+        let mut buffer = vec![0i64; steps.len() * block];
         let mut at = lo;
         loop {
             let left = hi.wrapping_sub(at) as u64;
             let n = left.min(block as u64 - 1) as usize + 1;
-            for (i, f) in order.iter().enumerate() {
+            for (i, step) in steps.iter().enumerate() {
                 let (before, rest) = buffer.split_at_mut(i * block);
-                let node = self.get(*f);
-                let arg = |j: usize| &before[args[i][j] * block..][..n];
-                let width = |j: usize| self.get(node.args[j]).width;
-                apply(node, at, &arg, &width, &mut rest[..n]);
+                apply(step, at, &|j| &before[step.args[j] * block..][..n], &mut rest[..n]);
             }
-            if !each(at, &buffer[(order.len() - 1) * block..][..n]) {
+            if !each(at, &buffer[(steps.len() - 1) * block..][..n]) {
                 return;
             }
             if left < n as u64 {
@@ -268,22 +289,99 @@ impl Funs {
     }
 }
 
-#[inline]
-fn unsigned(v: i64, width: u8) -> u64 {
-    v as u64 & (u64::MAX >> (64 - width))
+/// Steps so far.
+struct Steps(Vec<Step>);
+
+impl Steps {
+    fn push(&mut self, width: u8, op: StepOp, args: &[usize]) -> usize {
+        self.0.push(Step { width, op, args: args.iter().copied().collect() });
+        self.0.len() - 1
+    }
+
+    fn lin(&mut self, width: u8, k: i64, x: i64, terms: &[(usize, i64)]) -> usize {
+        let c = terms.iter().map(|t| t.1).collect();
+        let args: SmallVec<[usize; 4]> = terms.iter().map(|t| t.0).collect();
+        self.push(width, StepOp::Lin { k, x, c }, &args)
+    }
+
+    /// -1 where a is less than b, else 0, both of these bits; as unsigned words they are compared half a turn on.
+    fn less(&mut self, a: usize, b: usize, unsigned: Option<u8>) -> usize {
+        let mut turned = |a| match unsigned {
+            Some(from) => self.lin(from, 1i64.wrapping_shl((from - 1).into()), 0, &[(a, 1)]),
+            None => a,
+        };
+        let args = [turned(a), turned(b)];
+        self.push(1, StepOp::Less, &args)
+    }
+
+    /// The less, or the greater, of a number and a constant that it may be as well.
+    fn end(&mut self, a: usize, width: u8, c: i64, least: bool) -> usize {
+        let c = self.lin(width, c, 0, &[]);
+        let other = if least { self.less(a, c, None) } else { self.less(c, a, None) };
+        self.push(width, StepOp::Select, &[other, c, a])
+    }
+
+    /// The steps of a node, whose arguments are these ones, of so many bits; its value is the last one's.
+    fn node(&mut self, node: &Fun, args: &[(usize, u8)]) {
+        let w = node.width;
+        let a: SmallVec<[usize; 4]> = args.iter().map(|a| a.0).collect();
+        match &node.op {
+            FunOp::Lin { k, x, c } => {
+                let terms: Vec<_> = a.iter().copied().zip(c.iter().copied()).collect();
+                self.lin(w, *k, *x, &terms)
+            }
+            FunOp::Const(c) => self.lin(w, *c, 0, &[]),
+            FunOp::Slice(lo) => self.push(w, StepOp::Floor(*lo), &a),
+            FunOp::Sext => self.lin(w, 0, 0, &[(a[0], 1)]),
+            // x + 2^bits·[x < 0] each, and nothing beyond the highest bit.
+            FunOp::Zext | FunOp::Concat => {
+                let (mut terms, mut at) = (Vec::new(), 0u8);
+                for &(arg, from) in args {
+                    terms.push((arg, 1i64 << at));
+                    at += from;
+                    if at < w {
+                        let sign = self.push(1, StepOp::Floor(from - 1), &[arg]);
+                        terms.push((sign, (1i64 << at).wrapping_neg()));
+                    }
+                }
+                self.lin(w, 0, 0, &terms)
+            }
+            FunOp::Mul => self.push(w, StepOp::Mul, &a),
+            FunOp::And => self.push(w, StepOp::And, &a),
+            // The sum without the bits that both have, once and twice.
+            FunOp::Or | FunOp::Xor => {
+                let both = self.push(w, StepOp::And, &a);
+                let c = if node.op == FunOp::Or { -1 } else { -2 };
+                self.lin(w, 0, 0, &[(a[0], 1), (a[1], 1), (both, c)])
+            }
+            // What is between them is less than 1.
+            FunOp::Eq => {
+                let between = self.lin(args[0].1, 0, 0, &[(a[0], 1), (a[1], -1)]);
+                let one = self.lin(args[0].1, 1, 0, &[]);
+                self.less(between, one, Some(args[0].1))
+            }
+            FunOp::Ult => self.less(a[0], a[1], Some(args[0].1)),
+            FunOp::Slt => self.less(a[0], a[1], None),
+            FunOp::Select => self.push(w, StepOp::Select, &a),
+            FunOp::SatS | FunOp::SatU => {
+                let (have, signed) = (args[0].1, node.op == FunOp::SatS);
+                let (top, mut v) = (i64::MAX >> (64 - w), a[0]);
+                if have > w || !signed {
+                    v = self.end(v, have, if signed { -1 - top } else { 0 }, true);
+                }
+                if have > w {
+                    v = self.end(v, have, if signed { top } else { 2 * top + 1 }, false);
+                }
+                self.lin(w, 0, 0, &[(v, 1)])
+            }
+        };
+    }
 }
 
-/// One node over a block; all values are signed readings of their width.
+/// One step over a block; all values are signed readings of their width.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn apply<'a>(
-    node: &Fun,
-    at: i64,
-    arg: &dyn Fn(usize) -> &'a [i64],
-    width: &dyn Fn(usize) -> u8,
-    out: &mut [i64],
-) {
-    let w = node.width;
-    let shift = 64 - u32::from(w);
+fn apply<'a>(step: &Step, at: i64, arg: &dyn Fn(usize) -> &'a [i64], out: &mut [i64]) {
+    let shift = 64 - u32::from(step.width);
     let sign = |v: i64| (v << shift) >> shift;
     // A macro, not a closure: the compiler makes a loop of its own for every operation.
     macro_rules! two {
@@ -293,8 +391,8 @@ fn apply<'a>(
             }
         };
     }
-    match &node.op {
-        FunOp::Lin { k, x, c } => {
+    match &step.op {
+        StepOp::Lin { k, x, c } => {
             let start = k.wrapping_add(x.wrapping_mul(at));
             for (i, o) in out.iter_mut().enumerate() {
                 *o = start.wrapping_add(x.wrapping_mul(i as i64));
@@ -306,58 +404,15 @@ fn apply<'a>(
             }
             out.iter_mut().for_each(|o| *o = sign(*o));
         }
-        FunOp::Const(c) => out.fill(*c),
-        FunOp::Slice(lo) => {
-            let from = width(0);
-            let m = u64::MAX >> (64 - from);
-            for (o, a) in out.iter_mut().zip(arg(0)) {
-                *o = sign(((*a as u64 & m) >> lo) as i64);
-            }
+        StepOp::Floor(lo) => {
+            out.iter_mut().zip(arg(0)).for_each(|(o, a)| *o = sign(*a >> lo));
         }
-        FunOp::Concat => {
-            out.fill(0);
-            let mut shift = 0;
-            for j in 0..node.args.len() {
-                let from = width(j);
-                for (o, a) in out.iter_mut().zip(arg(j)) {
-                    *o |= (unsigned(*a, from) << shift) as i64;
-                }
-                shift += from;
-            }
-            out.iter_mut().for_each(|o| *o = sign(*o));
-        }
-        FunOp::Sext => out.copy_from_slice(arg(0)),
-        FunOp::Zext => {
-            let m = u64::MAX >> (64 - width(0));
-            for (o, a) in out.iter_mut().zip(arg(0)) {
-                *o = (*a as u64 & m) as i64;
-            }
-        }
-        FunOp::Mul => two!(|a, b| sign(a.wrapping_mul(b))),
-        FunOp::And => two!(|a, b| a & b),
-        FunOp::Or => two!(|a, b| a | b),
-        FunOp::Xor => two!(|a, b| a ^ b),
-        FunOp::Eq => two!(|a, b| i64::from(a == b).wrapping_neg()),
-        FunOp::Ult => {
-            let from = width(0);
-            two!(|a, b| i64::from(unsigned(a, from) < unsigned(b, from)).wrapping_neg())
-        }
-        FunOp::Slt => two!(|a, b| i64::from(a < b).wrapping_neg()),
-        FunOp::Select => {
+        StepOp::Mul => two!(|a, b| sign(a.wrapping_mul(b))),
+        StepOp::And => two!(|a, b| a & b),
+        StepOp::Less => two!(|a, b| i64::from(a < b).wrapping_neg()),
+        StepOp::Select => {
             for (i, o) in out.iter_mut().enumerate() {
                 *o = if arg(0)[i] != 0 { arg(1)[i] } else { arg(2)[i] };
-            }
-        }
-        FunOp::SatS => {
-            let top = i64::MAX >> shift;
-            for (o, a) in out.iter_mut().zip(arg(0)) {
-                *o = (*a).clamp(-1 - top, top);
-            }
-        }
-        FunOp::SatU => {
-            let top = (u64::MAX >> shift) as i128;
-            for (o, a) in out.iter_mut().zip(arg(0)) {
-                *o = sign(i128::from(*a).clamp(0, top) as i64);
             }
         }
     }

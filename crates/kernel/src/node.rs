@@ -12,15 +12,6 @@ use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 /// Terms of a product at most.
 const TERMS: usize = 256;
 
-/// One step: the node's operation, or a part of it.
-#[derive(Clone, Copy)]
-enum Step {
-    /// Bits `[lo, lo + width)`.
-    Slice { lo: u8, width: u8 },
-    /// Extension to `width` bits.
-    Extend { signed: bool, width: u8 },
-}
-
 /// Tells the nodes whose words a visit may read: the arguments, and what rules look through them at. What it does not tell
 /// may be forgotten before, and then nothing is known of it.
 pub(crate) fn read(graph: &Graph, id: NodeId, tell: &mut dyn FnMut(NodeId)) {
@@ -99,7 +90,7 @@ impl Visit<'_> {
             return Err(format!("the output has {} bits", self.graph.node(node).width));
         }
         let word = self.word(node).clone();
-        let word = self.step(&word, bits, Step::Extend { signed, width: 64 })?;
+        let word = self.step(&word, bits, &extension(signed), 64)?;
         self.done()?;
         Ok(word)
     }
@@ -133,13 +124,8 @@ impl Visit<'_> {
             Op::Sub => Ok(self.word(args[0]).plus(self.word(args[1]), -1)),
             Op::Shl(k) => Ok(self.word(args[0]).times(1i64.wrapping_shl(k.into()), w)),
             Op::Mul => self.product(&arg(0), &arg(1), w),
-            Op::Slice { lo } => {
-                let from = width(&args[0]);
-                self.step(&arg(0), from, Step::Slice { lo, width: w })
-            }
-            Op::Sext | Op::Zext => {
-                let (from, signed) = (width(&args[0]), node.op == Op::Sext);
-                self.step(&arg(0), from, Step::Extend { signed, width: w })
+            Op::Slice { .. } | Op::Sext | Op::Zext => {
+                self.step(&arg(0), width(&args[0]), &node.op, w)
             }
             Op::Lshr(k) | Op::Ashr(k) => {
                 let signed = matches!(node.op, Op::Ashr(_));
@@ -171,49 +157,39 @@ impl Visit<'_> {
         }
     }
 
-    /// A part of a word, or its extension.
-    fn step(&mut self, word: &Word, from: u8, step: Step) -> Result<Word, Why> {
-        match step {
-            Step::Slice { lo: 0, width } => return Ok(word.low(width)),
-            // A constant is one.
-            _ if word.t.is_empty() && word.bits == from => {
-                let bits = word.k as u64 & (u64::MAX >> (64 - from));
-                return Ok(match step {
-                    Step::Slice { lo, width } => Word::constant((bits >> lo) as i64, width),
-                    Step::Extend { signed: true, width } => Word::constant(word.k, width),
-                    Step::Extend { signed: false, width } => Word::constant(bits as i64, width),
-                });
-            }
-            _ => {}
+    /// A part of a word of `from` bits, or its extension.
+    fn step(&mut self, word: &Word, from: u8, op: &Op, width: u8) -> Result<Word, Why> {
+        if let Op::Slice { lo: 0 } = op {
+            return Ok(word.low(width));
         }
-        let Some(rule) = self.rules.next() else {
+        // A constant is one.
+        if word.t.is_empty() && word.bits == from {
+            let bits = word.k as u64 & (u64::MAX >> (64 - from));
+            let value = match op {
+                Op::Slice { lo } => (bits >> lo) as i64,
+                Op::Sext => word.k,
+                _ => bits as i64,
+            };
+            return Ok(Word::constant(value, width));
+        }
+        match (self.rules.next(), op) {
             // The low bits of an extension are those of the word.
-            return Ok(match step {
-                Step::Extend { .. } => word.clone(),
-                Step::Slice { .. } => Word::default(),
-            });
-        };
-        match (rule, step) {
-            (Rule::Function { base, args }, _) => {
+            (None, Op::Slice { .. }) => Ok(Word::default()),
+            (None, _) => Ok(word.clone()),
+            (Some(Rule::Function { base, args }), _) => {
                 let [arg] = &args[..] else { return Err("one argument is expected".into()) };
-                self.facts.same_word(&word.low(arg.bits), arg)?;
-                let f = self.over(*base, arg)?;
-                let f = match step {
-                    Step::Slice { lo, width } if arg.bits >= lo + width => {
-                        self.op(width, FunOp::Slice(lo), &[f])
-                    }
-                    Step::Extend { signed, width } if arg.bits == from => {
-                        self.op(width, if signed { FunOp::Sext } else { FunOp::Zext }, &[f])
-                    }
-                    _ => return Err("too few bits are known".into()),
-                };
+                // Of what is above a part nothing is asked.
+                let wanted =
+                    if let Op::Slice { lo } = op { arg.bits.max(lo + width) } else { from };
+                let f = self.argument(*base, word, arg, wanted)?;
+                let f = self.op(width, operation(op)?, &[f]);
                 self.named(*base, f)
             }
-            (Rule::Extend { form, by }, Step::Extend { signed, width }) => {
-                self.holds(word, form, by, from, signed)?;
+            (Some(Rule::Extend { form, by }), Op::Sext | Op::Zext) => {
+                self.holds(word, form, by, from, *op == Op::Sext)?;
                 Ok(Word::of(form, width))
             }
-            (Rule::Quotient { form, base, zeros, .. }, Step::Slice { lo, width }) => {
+            (Some(Rule::Quotient { form, base, zeros, .. }), &Op::Slice { lo }) => {
                 let same = self.facts.with(form, zeros)?;
                 // What is above a part has no say in it.
                 let word = word.low(lo + width);
@@ -221,7 +197,7 @@ impl Visit<'_> {
                 let bits = word.bits.saturating_sub(lo);
                 self.quotient(form, lo, bits, *base)
             }
-            (rule, _) => Err(format!("{} is no rule for this step", name(rule))),
+            (Some(rule), _) => Err(format!("{} is no rule for this step", name(rule))),
         }
     }
 
@@ -240,8 +216,8 @@ impl Visit<'_> {
             self.holds(word, &same, by, w, signed)?;
             return self.quotient(form, k, w, *base);
         }
-        let part = self.step(word, w, Step::Slice { lo: k, width: w - k })?;
-        self.step(&part, w - k, Step::Extend { signed, width: w })
+        let part = self.step(word, w, &Op::Slice { lo: k }, w - k)?;
+        self.step(&part, w - k, &extension(signed), w)
     }
 
     /// Rule *no wrap* for a word of `bits` bits: it is congruent to an integer that such words hold, so that
@@ -280,7 +256,7 @@ impl Visit<'_> {
             let (l, h) = self.facts.interval(&rest)?;
             inside(l, h, 64, true)?;
             let f = self.over(base, &Word::of(&rest, 64))?;
-            let f = if lo == 0 { f } else { self.op(64 - lo, FunOp::Slice(lo), &[f]) };
+            let f = self.op(64 - lo, FunOp::Slice(lo), &[f]);
             let atom = self.facts.atom(Atom::Function { of: base, fun: f })?;
             return Ok(whole.plus(&Word::atom(atom, bits), 1));
         }
@@ -362,7 +338,7 @@ impl Visit<'_> {
         if upper >= w {
             return Err(format!("bits from {upper} on of {w}"));
         }
-        word = self.step(&word, w, Step::Slice { lo: upper, width: w - upper })?;
+        word = self.step(&word, w, &Op::Slice { lo: upper }, w - upper)?;
         w -= upper;
         if word.bits != w {
             return Err(format!("{} of {w} bits are known", word.bits));
@@ -405,10 +381,9 @@ impl Visit<'_> {
                 if ones == w {
                     return Ok(x.clone());
                 }
-                let mut part = self.step(x, w, Step::Slice { lo: from, width: ones })?;
+                let mut part = self.step(x, w, &Op::Slice { lo: from }, ones)?;
                 if from + ones < w {
-                    part =
-                        self.step(&part, ones, Step::Extend { signed: false, width: w - from })?;
+                    part = self.step(&part, ones, &Op::Zext, w - from)?;
                 }
                 return Ok(part.times(1i64.wrapping_shl(from.into()), w));
             }
@@ -487,21 +462,15 @@ impl Visit<'_> {
                 }
                 Some(Rule::Function { base, args }) if args.len() == 2 => {
                     self.rules.next();
-                    let mut funs = [FunId(0); 2];
-                    for (f, (arg, (own, full))) in
-                        funs.iter_mut().zip(args.iter().zip([(&word, from), (&high, bits)]))
-                    {
-                        if arg.bits != full {
-                            return Err("too few bits are known".into());
-                        }
-                        self.facts.same_word(own, arg)?;
-                        *f = self.over(*base, arg)?;
-                    }
+                    let funs = [
+                        self.argument(*base, &word, &args[0], from)?,
+                        self.argument(*base, &high, &args[1], bits)?,
+                    ];
                     let f = self.op(width, FunOp::Concat, &funs);
                     self.named(*base, f)?
                 }
                 _ => {
-                    let low = self.step(&word, from, Step::Extend { signed: false, width })?;
+                    let low = self.step(&word, from, &Op::Zext, width)?;
                     low.plus(&high.times(1i64.wrapping_shl(from.into()), width), 1)
                 }
             };
@@ -523,57 +492,42 @@ impl Visit<'_> {
             if low { args[first..].iter().map(|a| a.bits).min().unwrap_or(0).min(w) } else { w };
         let mut funs = Vec::with_capacity(args.len());
         for (i, (arg, &id)) in args.iter().zip(&node.args).enumerate() {
-            let full = self.graph.node(id).width;
-            let wanted = if low && i >= first { bits } else { full };
-            if wanted == 0 || arg.bits < wanted {
-                return Err("too few bits are known".into());
-            }
-            let word = self.word(id).low(arg.bits);
-            self.facts.same_word(&word, arg)?;
-            funs.push(self.over(base, &arg.low(wanted))?);
+            let wanted = if low && i >= first { bits } else { self.graph.node(id).width };
+            let word = self.word(id).clone();
+            funs.push(self.argument(base, &word, arg, wanted)?);
         }
-        let op = match node.op {
-            Op::Add | Op::Sub => {
-                let c = if node.op == Op::Add { 1 } else { -1 };
-                let f = self.facts.enumerated.funs.lin(bits, 0, 0, &[(funs[0], 1), (funs[1], c)]);
-                return self.named(base, f);
+        let f = match node.op {
+            Op::Add | Op::Sub | Op::Shl(_) => {
+                let factors = match node.op {
+                    Op::Shl(k) => [1i64.wrapping_shl(k.into()), 0],
+                    Op::Sub => [1, -1],
+                    _ => [1, 1],
+                };
+                let terms: Vec<(FunId, i64)> = funs.into_iter().zip(factors).collect();
+                self.facts.enumerated.funs.lin(bits, 0, 0, &terms)
             }
-            Op::Shl(k) => {
-                let c = 1i64.wrapping_shl(k.into());
-                let f = self.facts.enumerated.funs.lin(bits, 0, 0, &[(funs[0], c)]);
-                return self.named(base, f);
-            }
-            Op::Lshr(0) | Op::Ashr(0) => return self.named(base, funs[0]),
             Op::Lshr(k) | Op::Ashr(k) => {
                 let part = self.op(w - k, FunOp::Slice(k), &funs);
                 let signed = matches!(node.op, Op::Ashr(_));
-                let f = self.op(w, if signed { FunOp::Sext } else { FunOp::Zext }, &[part]);
-                return self.named(base, f);
+                self.op(w, operation(&extension(signed))?, &[part])
             }
-            Op::Concat => FunOp::Concat,
-            Op::Sext => FunOp::Sext,
-            Op::Zext => FunOp::Zext,
-            Op::Mul => FunOp::Mul,
-            Op::And => FunOp::And,
-            Op::Or => FunOp::Or,
-            Op::Xor => FunOp::Xor,
-            Op::Eq => FunOp::Eq,
-            Op::Ult => FunOp::Ult,
-            Op::Slt => FunOp::Slt,
-            Op::Select => FunOp::Select,
-            Op::SatS => FunOp::SatS,
-            Op::SatU => FunOp::SatU,
-            Op::Const(_) | Op::Input { .. } | Op::Address { .. } | Op::Slice { .. } => {
-                return Err("no operation".into());
-            }
+            _ => self.op(bits, operation(&node.op)?, &funs),
         };
-        let f = self.op(bits, op, &funs);
         self.named(base, f)
     }
 
+    /// The low bits of an argument as a function of an atom: of a word that is congruent to it, and known for so many.
+    fn argument(&mut self, base: AtomId, own: &Word, arg: &Word, wanted: u8) -> Result<FunId, Why> {
+        if wanted == 0 || arg.bits < wanted {
+            return Err("too few bits are known".into());
+        }
+        self.facts.same_word(&own.low(arg.bits), arg)?;
+        self.over(base, &arg.low(wanted))
+    }
+
     fn op(&mut self, width: u8, op: FunOp, args: &[FunId]) -> FunId {
-        // What is extended to its own width stays what it is, a signed reading.
-        if matches!(op, FunOp::Sext | FunOp::Zext)
+        // What is extended to its own width, or all bits of a word, stays what it is, a signed reading.
+        if matches!(op, FunOp::Sext | FunOp::Zext | FunOp::Slice(0))
             && self.facts.enumerated.funs.get(args[0]).width == width
         {
             return args[0];
@@ -619,6 +573,32 @@ impl Visit<'_> {
         }
         Ok(self.facts.enumerated.funs.lin(word.bits, word.k, x, &terms))
     }
+}
+
+/// An extension.
+fn extension(signed: bool) -> Op {
+    if signed { Op::Sext } else { Op::Zext }
+}
+
+/// An operation as one of functions.
+fn operation(op: &Op) -> Result<FunOp, Why> {
+    Ok(match op {
+        Op::Slice { lo } => FunOp::Slice(*lo),
+        Op::Concat => FunOp::Concat,
+        Op::Sext => FunOp::Sext,
+        Op::Zext => FunOp::Zext,
+        Op::Mul => FunOp::Mul,
+        Op::And => FunOp::And,
+        Op::Or => FunOp::Or,
+        Op::Xor => FunOp::Xor,
+        Op::Eq => FunOp::Eq,
+        Op::Ult => FunOp::Ult,
+        Op::Slt => FunOp::Slt,
+        Op::Select => FunOp::Select,
+        Op::SatS => FunOp::SatS,
+        Op::SatU => FunOp::SatU,
+        _ => return Err("no operation of functions".into()),
+    })
 }
 
 /// Whether words of `bits` bits hold all integers from lo to hi.

@@ -5,8 +5,7 @@
 //! integers; where a node is not affine on an interval (it wraps, its sign changes) the interval is
 //! halved, and what is left of a few hundred points is enumerated.
 
-use crate::fun::{Fun, FunId, FunOp, Funs};
-use smallvec::SmallVec;
+use crate::fun::{FunId, Funs, Step, StepOp};
 
 /// What a function is on a part of an interval, in order and without gaps.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -49,19 +48,19 @@ pub fn each_piece(
     if lo < -(1 << 50) || hi > 1 << 50 {
         return None;
     }
-    let nodes: Vec<(Fun, SmallVec<[usize; 4]>)> = funs.listed(f);
+    let (program, size) = (funs.program(f), funs.size(f) as u64);
     let mut todo = vec![(lo, hi)];
     let mut seen = 0;
     while let Some((lo, hi)) = todo.pop() {
         seen += 1;
-        *budget = budget.checked_sub(nodes.len() as u64)?;
+        *budget = budget.checked_sub(size)?;
         if seen > most {
             return None;
         }
-        let piece = if let Some(Line { k, c }) = line(&nodes, lo, hi) {
+        let piece = if let Some(Line { k, c }) = line(&program.steps, lo, hi) {
             Piece::Affine { lo, hi, k, c }
         } else if hi - lo < LEAF {
-            *budget = budget.checked_sub((nodes.len() as u64) * LEAF as u64)?;
+            *budget = budget.checked_sub(size * LEAF as u64)?;
             let mut values = Vec::with_capacity((hi - lo) as usize + 1);
             funs.enumerate(f, lo, hi, |_, v| {
                 values.extend_from_slice(v);
@@ -100,173 +99,76 @@ impl Line {
     }
 }
 
-/// The function as one line on `[lo, hi]`, if every node is one there.
-fn line(nodes: &[(Fun, SmallVec<[usize; 4]>)], lo: i64, hi: i64) -> Option<Line> {
-    // Signed readings of the nodes.
-    let mut lines: Vec<Line> = Vec::with_capacity(nodes.len());
-    for (node, args) in nodes {
-        let arg = |i: usize| (lines[args[i]], nodes[args[i]].0.width);
-        lines.push(apply(node, &arg, args.len(), lo, hi)?);
+/// The function as one line on `[lo, hi]`, if every step is one there.
+fn line(steps: &[Step], lo: i64, hi: i64) -> Option<Line> {
+    let mut lines: Vec<Line> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let whole = apply(step, &lines, lo, hi)?;
+        // The multiple of 2^width that is taken away is the same at both ends, and so in between.
+        let (min, max) = whole.ends(lo, hi)?;
+        let half = 1i128 << (step.width - 1);
+        let turns = (min + half) >> step.width;
+        let one = (max + half) >> step.width == turns;
+        lines.push(one.then_some(Line { k: whole.k - (turns << step.width), c: whole.c })?);
     }
     lines.pop()
 }
 
-/// The line minus the multiple of 2^width that puts all its values into `[from, from + 2^width)`.
-fn wrap(l: Line, width: u8, from: i128, lo: i64, hi: i64) -> Option<Line> {
-    let (min, max) = l.ends(lo, hi)?;
-    let j = (min - from) >> width;
-    ((max - from) >> width == j).then_some(Line { k: l.k - (j << width), c: l.c })
-}
-
-fn signed(l: Line, width: u8, lo: i64, hi: i64) -> Option<Line> {
-    wrap(l, width, -(1i128 << (width - 1)), lo, hi)
-}
-
-fn unsigned(l: Line, width: u8, lo: i64, hi: i64) -> Option<Line> {
-    wrap(l, width, 0, lo, hi)
-}
-
-/// One node; [`None`] where it is not affine on the interval, or not seen to be.
-fn apply(
-    node: &Fun,
-    arg: &dyn Fn(usize) -> (Line, u8),
-    count: usize,
-    lo: i64,
-    hi: i64,
-) -> Option<Line> {
-    let w = node.width;
-    let bit = |b: bool| Some(Line::constant(if b { -1 } else { 0 }));
-    match &node.op {
-        FunOp::Lin { k, x, c } => {
+/// One step before it wraps; [`None`] where it is not affine on the interval, or not seen to be.
+fn apply(step: &Step, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
+    let arg = |i: usize| lines[step.args[i]];
+    let line = match &step.op {
+        StepOp::Lin { k, x, c } => {
             let mut sum = Line { k: (*k).into(), c: (*x).into() };
-            for (i, c) in c.iter().enumerate() {
-                let (l, _) = arg(i);
-                sum.k = sum.k.checked_add(l.k.checked_mul((*c).into())?)?;
-                sum.c = sum.c.checked_add(l.c.checked_mul((*c).into())?)?;
+            for (i, &c) in c.iter().enumerate() {
+                sum.k = sum.k.checked_add(arg(i).k.checked_mul(c.into())?)?;
+                sum.c = sum.c.checked_add(arg(i).c.checked_mul(c.into())?)?;
             }
-            (sum.k.unsigned_abs() < 1 << 100 && sum.c.unsigned_abs() < 1 << 62).then_some(())?;
-            signed(sum, w, lo, hi)
+            sum
         }
-        FunOp::Const(c) => Some(Line::constant((*c).into())),
-        FunOp::Slice(from) => {
-            let (l, have) = arg(0);
-            let l = unsigned(l, have, lo, hi)?;
-            let (min, max) = l.ends(lo, hi)?;
-            let part = if min >> from == max >> from {
+        StepOp::Floor(from) => {
+            let (min, max) = arg(0).ends(lo, hi)?;
+            if min >> from == max >> from {
                 Line::constant(min >> from)
-            } else if l.c.trailing_zeros() >= u32::from(*from) {
-                Line { k: l.k >> from, c: l.c >> from }
             } else {
-                return None;
-            };
-            signed(part, w, lo, hi)
-        }
-        FunOp::Concat => {
-            let (mut sum, mut at) = (Line::constant(0), 0);
-            for i in 0..count {
-                let (l, have) = arg(i);
-                let l = unsigned(l, have, lo, hi)?;
-                let place = 1i128 << at;
-                sum.k = sum.k.checked_add(l.k.checked_mul(place)?)?;
-                sum.c = sum.c.checked_add(l.c.checked_mul(place)?)?;
-                at += have;
-            }
-            signed(sum, w, lo, hi)
-        }
-        FunOp::Sext => Some(arg(0).0),
-        FunOp::Zext => {
-            let (l, have) = arg(0);
-            unsigned(l, have, lo, hi)
-        }
-        FunOp::Mul => {
-            let (a, b) = (arg(0).0, arg(1).0);
-            let (a, m) = match (a.c, b.c) {
-                (_, 0) => (a, b.k),
-                (0, _) => (b, a.k),
-                _ => return None,
-            };
-            let product = Line { k: a.k.checked_mul(m)?, c: a.c.checked_mul(m)? };
-            (product.k.unsigned_abs() < 1 << 120 && product.c.unsigned_abs() < 1 << 62)
-                .then_some(())?;
-            signed(product, w, lo, hi)
-        }
-        FunOp::And | FunOp::Or | FunOp::Xor => {
-            let (a, b) = (arg(0).0, arg(1).0);
-            if a.c == 0 && b.c == 0 {
-                let k = match node.op {
-                    FunOp::And => a.k & b.k,
-                    FunOp::Or => a.k | b.k,
-                    _ => a.k ^ b.k,
-                };
-                return Some(Line::constant(k));
-            }
-            let (x, m) = if a.c == 0 { (b, a.k) } else { (a, b.k) };
-            if a.c != 0 && b.c != 0 {
-                return None;
-            }
-            match (&node.op, m) {
-                (FunOp::And, -1) | (FunOp::Or | FunOp::Xor, 0) => Some(x),
-                (FunOp::And, 0) => Some(Line::constant(0)),
-                (FunOp::Or, -1) => Some(Line::constant(-1)),
-                (FunOp::Xor, -1) => Some(Line { k: -1 - x.k, c: -x.c }),
-                _ => None,
+                let whole = arg(0).c.trailing_zeros() >= u32::from(*from);
+                whole.then_some(Line { k: arg(0).k >> from, c: arg(0).c >> from })?
             }
         }
-        FunOp::Eq => {
-            let (a, b) = (arg(0).0, arg(1).0);
-            let d = Line { k: a.k - b.k, c: a.c - b.c };
-            let (min, max) = d.ends(lo, hi)?;
-            if min == 0 && max == 0 {
-                bit(true)
-            } else if min > 0 || max < 0 {
-                bit(false)
-            } else {
-                None
+        StepOp::Mul => match (arg(0), arg(1)) {
+            (a, Line { k: m, c: 0 }) | (Line { k: m, c: 0 }, a) => {
+                Line { k: a.k.checked_mul(m)?, c: a.c.checked_mul(m)? }
             }
-        }
-        FunOp::Ult | FunOp::Slt => {
-            let ((a, wa), (b, wb)) = (arg(0), arg(1));
-            let (a, b) = match node.op {
-                FunOp::Slt => (a, b),
-                _ => (unsigned(a, wa, lo, hi)?, unsigned(b, wb, lo, hi)?),
-            };
+            _ => return None,
+        },
+        StepOp::And => match (arg(0), arg(1)) {
+            (Line { k, c: 0 }, Line { k: m, c: 0 }) => Line::constant(k & m),
+            (a, Line { k: -1, c: 0 }) | (Line { k: -1, c: 0 }, a) => a,
+            (_, Line { k: 0, c: 0 }) | (Line { k: 0, c: 0 }, _) => Line::constant(0),
+            _ => return None,
+        },
+        StepOp::Less => {
+            let (a, b) = (arg(0), arg(1));
             let (min, max) = Line { k: a.k - b.k, c: a.c - b.c }.ends(lo, hi)?;
-            if max < 0 {
-                bit(true)
-            } else if min >= 0 {
-                bit(false)
-            } else {
-                None
+            match (min, max) {
+                (_, ..=-1) => Line::constant(-1),
+                (0.., _) => Line::constant(0),
+                _ => return None,
             }
         }
-        FunOp::Select => {
-            let c = arg(0).0;
-            (c.c == 0).then(|| arg(if c.k != 0 { 1 } else { 2 }).0)
-        }
-        FunOp::SatS | FunOp::SatU => {
-            let l = arg(0).0;
-            let (bottom, top) = match node.op {
-                FunOp::SatS => (-(1i128 << (w - 1)), (1i128 << (w - 1)) - 1),
-                _ => (0, (1i128 << w) - 1),
-            };
-            let (min, max) = l.ends(lo, hi)?;
-            let l = if max <= bottom {
-                Line::constant(bottom)
-            } else if min >= top {
-                Line::constant(top)
-            } else if bottom <= min && max <= top {
-                l
-            } else {
-                return None;
-            };
-            signed(l, w, lo, hi)
-        }
-    }
+        StepOp::Select => match arg(0) {
+            Line { k: 0, c: 0 } => arg(2),
+            Line { c: 0, .. } => arg(1),
+            _ => return None,
+        },
+    };
+    (line.k.unsigned_abs() < 1 << 120 && line.c.unsigned_abs() < 1 << 62).then_some(line)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fun::{Fun, FunOp};
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
@@ -410,7 +312,7 @@ mod tests {
                         Piece::Values { lo, values } => values[(x - lo) as usize].into(),
                     };
                     let is = i128::from(funs.at(f, x));
-                    assert_eq!(value, is, "at {x} of [{from}, {to}]: {:?}", funs.listed(f));
+                    assert_eq!(value, is, "at {x} of [{from}, {to}]: {:?}", funs.get(f));
                 }
                 match piece {
                     Piece::Affine { .. } => affine += 1,

@@ -1,7 +1,7 @@
 //! Values as rows over one operand, or as sums of products of a left and a right row.
 
-use super::rounded::{self, Errors, MOST, Made};
-use super::{Layout, Mismatch, Residue, Rounded, Side, Term, Values};
+use super::rounded::{self, MOST, Made};
+use super::{Layout, Mismatch, Residue, Rounded, Side, Values};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 
@@ -41,18 +41,13 @@ impl Sums {
         })
     }
 
-    /// Whether the last sums, from one on, begin with one without parts.
-    pub fn is_empty(&self, sum: usize) -> bool {
-        sum.checked_sub(1).map_or(0, |before| self.all[before].0) == self.all[sum].0
-    }
-
     fn push(&mut self, parts: impl Iterator<Item = (Part, u32)>, bits: u8, value: u32) {
         self.parts.extend(parts);
         self.all.push((self.parts.len(), bits, value));
     }
 
     /// Those that are not zero where only such products of rows are `live`, renumbered, and the forms.
-    pub fn live(&self, live: &dyn Fn(u32, u32) -> bool) -> Sums {
+    pub fn live(&self, live: impl Fn(u32, u32) -> bool) -> Sums {
         const NONE: u32 = u32::MAX;
         let mut number = vec![NONE; self.len()];
         let mut this = Sums { forms: self.forms, ..Sums::default() };
@@ -99,9 +94,8 @@ pub(super) struct Forms {
     /// Of a power of two, its bits.
     twos: Option<u8>,
     kinds: Vec<Kind>,
-    errors: Vec<Errors>,
-    /// The number of the last error that is no value's own: these have the numbers of values, which are less.
-    next: u32,
+    /// Elements of each side: those of the layout, then integers of which nothing is known.
+    pub len: [usize; 2],
 }
 
 impl Forms {
@@ -129,8 +123,7 @@ impl Forms {
             terms: 0,
             twos,
             kinds: vec![Kind::Constant(0); count],
-            errors: vec![Errors::default(); if twos.is_some() { count } else { 0 }],
-            next: count as u32,
+            len: layout.len,
         };
         // Of each value the low bits that are needed; all, modulo other numbers.
         let all = twos.unwrap_or(1);
@@ -164,11 +157,8 @@ impl Forms {
         for (v, need, made) in list.into_iter().rev() {
             this.define(values, layout, v as u32, need, &made)?;
         }
-        for (k, form) in outputs.iter().enumerate() {
-            let (parts, errors) = this.parts(form, all)?;
-            if twos.is_some() && errors.known() < all {
-                return Err(Mismatch::Bits { k, known: errors.known(), wanted: all });
-            }
+        for form in outputs {
+            let parts = this.parts(form, all)?;
             this.sums.push(parts.into_iter(), 0, 0);
         }
         let parts = this.sums.parts.iter();
@@ -228,24 +218,19 @@ impl Forms {
             Made::Rounded(form, Rounded::Low(bits)) => (form, Some(*bits), 0),
             Made::Rounded(form, Rounded::Floor(bits)) => (form, None, *bits),
         };
-        let (parts, mut errors) = self.parts(form, need + bits)?;
-        self.kinds[v as usize] = self.value(parts, layout, v, need + bits, bits)?;
-        if self.twos.is_some() {
-            if let Some(own) = own.filter(|b| *b < need) {
-                errors.add(&Errors::one(v, 1), 1 << own);
-            }
-            let known = errors.known();
-            let errors = errors.divided(bits);
-            let errors = errors.ok_or(Mismatch::Rounding { value: v, known, wanted: bits })?;
-            self.errors[v as usize] = errors.modulo(need, || self.fresh());
+        let mut parts = self.parts(form, need + bits)?;
+        if let Some(own) = own.filter(|b| *b < need) {
+            // 2^own times an integer of which nothing is known, an element beside what the value is of.
+            let right = parts.iter().all(|p| matches!(p.0, Part::Product(0, _)));
+            let side = if right { Side::Right } else { Side::Left };
+            let row = self.rows[side as usize].len() as u32;
+            self.push_row(side, vec![(self.len[side as usize] as u32, 1)]);
+            self.len[side as usize] += 1;
+            let part = if right { Part::Product(0, row) } else { Part::Product(row, 0) };
+            parts.push((part, 1 << own));
         }
+        self.kinds[v as usize] = self.value(parts, v, need + bits, bits)?;
         Ok(())
-    }
-
-    /// An error of which nothing else is known.
-    fn fresh(&mut self) -> u32 {
-        self.next += 1;
-        self.next
     }
 
     fn push_row(&mut self, side: Side, row: Row) -> Kind {
@@ -259,16 +244,12 @@ impl Forms {
         (x % self.modulus) as u32
     }
 
-    /// `need` bits of a form as a sum of parts, and its errors.
-    fn parts(&mut self, form: &Residue, need: u8) -> Result<(Vec<(Part, u32)>, Errors), Mismatch> {
+    /// `need` bits of a form as a sum of parts.
+    fn parts(&self, form: &Residue, need: u8) -> Result<Vec<(Part, u32)>, Mismatch> {
         let mut parts = vec![(Part::Product(0, 0), self.reduced(form.k.into()))];
-        let mut errors = Errors::default();
         for &(term, c) in &form.t {
             if self.demand(c, need) == 0 {
                 continue;
-            }
-            if self.twos.is_some() {
-                self.blur(&mut errors, term, c);
             }
             let (mut part, mut c) = (Part::Product(0, 0), self.reduced(c.into()));
             for v in term.factors() {
@@ -286,29 +267,13 @@ impl Forms {
             parts.push((part, c));
         }
         parts.retain(|p| p.1 != 0);
-        Ok((parts, errors.modulo(need, || self.fresh())))
-    }
-
-    /// Adds the errors of c times a term.
-    fn blur(&mut self, errors: &mut Errors, term: Term, c: u32) {
-        match term {
-            Term::Value(x) => errors.add(&self.errors[x as usize], c),
-            Term::Product(x, y) => {
-                let known = [x, y].map(|v| self.errors[v as usize].known());
-                let known = known[0].min(known[1]);
-                if known < 32 {
-                    let own = Errors::one(self.fresh(), 1 << known);
-                    errors.add(&own, c);
-                }
-            }
-        }
+        Ok(parts)
     }
 
     /// What a value is that is a sum of parts, of which `need` bits are known, divided by 2^bits.
     fn value(
         &mut self,
         parts: Vec<(Part, u32)>,
-        layout: &Layout,
         value: u32,
         need: u8,
         bits: u8,
@@ -322,7 +287,7 @@ impl Forms {
                 return Ok(Kind::Sum(self.sums.len() as u32 - 1));
             }
         };
-        let mut sum = vec![0u32; layout.len[side as usize]];
+        let mut sum = vec![0u32; self.len[side as usize]];
         for &(part, c) in &parts {
             // The other row is the constant 1.
             let Part::Product(x, y) = part else { continue };

@@ -154,16 +154,6 @@ pub enum Mismatch {
         /// The power.
         bits: u8,
     },
-    /// A value that differs from a polynomial by less than is divided by.
-    #[error("of value {value} only {known} low bits are known where {wanted} are divided by")]
-    Rounding {
-        /// The quotient.
-        value: u32,
-        /// Low bits in which value and polynomial agree.
-        known: u8,
-        /// Low bits that are dropped.
-        wanted: u8,
-    },
     /// An output that differs from a polynomial by less than the modulus.
     #[error("only {known} low bits of output {k} are known, {wanted} are wanted")]
     Bits {
@@ -213,6 +203,11 @@ impl Layout {
         let arrays = |side| at.iter().filter(|o| o.0 == side).count();
         let layout = Layout { n, at, len: [Side::Left, Side::Right].map(|s| 1 + n * arrays(s)) };
         if n < 1 << 15 { Ok(layout) } else { Err(Mismatch::TooLarge) }
+    }
+
+    /// Whether both numbers are those of elements.
+    fn has(&self, i: u32, j: u32) -> bool {
+        (i as usize) < self.len[0] && (j as usize) < self.len[1]
     }
 
     /// Side and number of an operand's element.

@@ -183,7 +183,11 @@ fn remainders_are_known_as_far_as_they_go() {
     assert_eq!(t.of(4, z), Err(Mismatch::NotMultiple { value: z, bits: 10 }));
     let w = t.low(&[(ab, 16)], 3);
     let z = t.floor(0, &[(V(w), 1)], 4);
-    assert_eq!(t.of(1, z), Err(Mismatch::Rounding { value: z, known: 3, wanted: 4 }));
+    assert_eq!(t.of(1, z), Err(Mismatch::NotMultiple { value: z, bits: 4 }));
+    // Of one operand alone, too.
+    let w = t.low(&[(V(0), 16)], 3);
+    let y = t.floor(0, &[(V(w), 1)], 4);
+    assert_eq!(t.of(1, y), Err(Mismatch::NotMultiple { value: y, bits: 4 }));
     let z = t.floor(0, &[(V(w), 2)], 4);
     assert_eq!(t.of(1, z), bits(0, 1));
 }
@@ -199,10 +203,12 @@ fn products_are_known_as_far_as_both_factors() {
         assert_eq!(t.found(known + 1, &[(term, 1)]), wanted(known, known + 1));
         assert_eq!(t.found(known + 1, &[(term, 2)]).map(|e| e.len()), Ok(1));
     }
-    // Not even the same product twice: their errors are told apart.
+    // The same product twice is one integer.
     let p = Term::Product(a, b);
     let (x, y) = (t.form(0, &[(p, 1)]), t.form(0, &[(p, 1)]));
-    assert_eq!(t.found(7, &[(V(x), 1), (V(y), -1)]), wanted(6, 7));
+    assert_eq!(t.found(16, &[(V(x), 1), (V(y), -1)]), Ok(vec![]));
+    assert_eq!(t.found(7, &[(V(x), 1), (V(y), 1)]).map(|e| e.len()), Ok(1));
+    assert_eq!(t.found(8, &[(V(x), 1), (V(y), 1)]), wanted(7, 8));
 }
 
 #[test]
@@ -224,7 +230,7 @@ fn errors_of_one_value_cancel_and_no_others() {
 }
 
 #[test]
-fn many_errors_are_one() {
+fn many_errors_are_told_apart() {
     for bits in [[8; 17], std::array::from_fn(|i| 24 - i as u8)] {
         let mut t = Table::new(17);
         let lows: Vec<u32> = (0..17).map(|i| t.low(&[(V(i), 1)], bits[i as usize])).collect();
@@ -236,9 +242,13 @@ fn many_errors_are_one() {
             assert_eq!(t.of(known + 1, x), Err(Mismatch::Bits { k: 0, known, wanted: known + 1 }));
             // With all of them, the least counts.
             assert_eq!(t.of(25, x), Err(Mismatch::Bits { k: 0, known, wanted: 25 }));
-            // Sixteen are told apart, so that they cancel; more are not.
+            // They cancel, and not where one stands for another.
             let difference = t.found(30, &[(V(x), 1), (V(y), -1)]);
-            assert_eq!(difference.is_ok(), count == 16, "{difference:?}");
+            assert_eq!(difference.map(|e| e.len()), Ok(1));
+            let moved: Vec<(Term, i64)> =
+                terms(count).iter().map(|t| t.0).zip([2].into_iter().chain([1; 16])).collect();
+            let z = t.form(0, &moved);
+            assert!(t.found(30, &[(V(x), 1), (V(z), -1)]).is_err());
         }
     }
 }

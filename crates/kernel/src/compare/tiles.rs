@@ -37,9 +37,9 @@ pub(super) fn differences(
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Vec<Difference>, Mismatch> {
     let arithmetic = Arithmetic::new(forms.modulus);
-    let lefts = groups(forms, Side::Left, layout.len[0], HEIGHT);
+    let lefts = groups(forms, Side::Left, forms.len[0], HEIGHT);
     let height = lefts.iter().map(|g| g.elements.len()).max().unwrap_or(1);
-    let rights = groups(forms, Side::Right, layout.len[1], AREA / height);
+    let rights = groups(forms, Side::Right, forms.len[1], AREA / height);
     let (done, count) = (AtomicUsize::new(0), lefts.len() * rights.len());
     // The first of those that are found tells: the same one however the work is shared out.
     let kept = |mut all: Vec<Difference>| match most {
@@ -54,12 +54,12 @@ pub(super) fn differences(
         .par_iter()
         .map(|left| {
             let (mut out, mut values) = (Vec::new(), Vec::new());
-            let some = forms.sums.live(&|x, _| left.rows[x as usize].is_some());
+            let some = forms.sums.live(|x, _| left.rows[x as usize].is_some());
             for right in &rights {
-                let live = some.live(&|_, y| right.rows[y as usize].is_some());
+                let live = some.live(|_, y| right.rows[y as usize].is_some());
                 evaluate(&live, arithmetic, left, right, &mut values)
                     .map_err(|(value, bits)| Mismatch::NotMultiple { value, bits })?;
-                check(&live, &values, forms.m, asked, (left, right), &mut out);
+                check(&live, &values, forms.m, asked, layout, (left, right), &mut out);
                 out = kept(out)?;
                 let d = done.fetch_add(1, Ordering::Relaxed);
                 if d.is_multiple_of(16) && !tick(d as f64 / count as f64) {
@@ -69,7 +69,15 @@ pub(super) fn differences(
             Ok(out)
         })
         .collect();
-    kept(parts?.into_iter().flatten().collect())
+    let all = kept(parts?.into_iter().flatten().collect())?;
+    // What depends on an integer of which nothing is known.
+    let known = |d: &Difference| (d.k as usize, d.found.trailing_zeros() as u8);
+    match all.iter().filter(|d| !layout.has(d.i, d.j)).map(known).min() {
+        Some((k, known)) => {
+            Err(Mismatch::Bits { k, known, wanted: forms.m.trailing_zeros() as u8 })
+        }
+        None => Ok(all),
+    }
 }
 
 /// The residue classes of `count` elements, in groups of at most `most`.
@@ -78,7 +86,8 @@ fn groups(forms: &Forms, side: Side, count: usize, most: usize) -> Vec<Group> {
     let classes = (0..CLASSES).map(|c| (c..count as u32).step_by(CLASSES as usize));
     let lists = classes.flat_map(|c| {
         let class: Vec<u32> = c.collect();
-        class.chunks(most).map(<[u32]>::to_vec).collect::<Vec<_>>()
+        let groups = class.len().div_ceil(most).max(1);
+        class.chunks(class.len().div_ceil(groups).max(1)).map(<[u32]>::to_vec).collect::<Vec<_>>()
     });
     let empty = |elements| Group { elements, rows: vec![None; rows.len()] };
     let mut groups: Vec<Group> = lists.map(empty).collect();
@@ -111,13 +120,15 @@ fn evaluate(
 ) -> Result<(), (u32, u8)> {
     let width = right.elements.len();
     let area = left.elements.len() * width;
-    out.clear();
-    out.resize(live.len() * area, 0);
+    if out.len() < live.len() * area {
+        out.resize(live.len() * area, 0);
+    }
     let mut acc = [0u64; AREA];
     let acc = &mut acc[..area];
     for (own, (parts, bits, value)) in live.iter().enumerate() {
         let mut room = arithmetic.room;
         let (before, matrix) = out.split_at_mut(own * area);
+        let matrix = &mut matrix[..area];
         for &(part, c) in parts {
             if room == 0 {
                 acc.iter_mut().for_each(|a| *a = arithmetic.reduced(*a).into());
@@ -149,7 +160,7 @@ fn evaluate(
             if all & ((1 << bits) - 1) != 0 {
                 return Err((value, bits));
             }
-            matrix[..area].iter_mut().for_each(|v| *v >>= bits);
+            matrix.iter_mut().for_each(|v| *v >>= bits);
         }
     }
     Ok(())
@@ -161,13 +172,14 @@ fn check(
     values: &[u32],
     m: u32,
     asked: &Asked,
+    layout: &Layout,
     (left, right): (&Group, &Group),
     out: &mut Vec<Difference>,
 ) {
     let pairs = left.elements.iter().flat_map(|i| right.elements.iter().map(move |j| (*i, *j)));
     let pairs: Vec<(u32, u32)> = pairs.collect();
     let mut expected: Vec<(u32, usize, u32)> = Vec::new();
-    for (place, &(i, j)) in pairs.iter().enumerate() {
+    for (place, &(i, j)) in pairs.iter().enumerate().filter(|p| layout.has(p.1.0, p.1.1)) {
         expected.extend(asked.at(i as usize, j as usize).iter().map(|&(k, c)| (k, place, c)));
     }
     expected.sort_unstable();
@@ -176,10 +188,11 @@ fn check(
     let mask = if m.is_power_of_two() { m - 1 } else { u32::MAX };
     let first = live.len() - live.forms;
     for k in 0..live.forms as u32 {
-        if live.is_empty(first + k as usize) && expected.peek().is_none_or(|e| e.0 != k) {
+        let values = &values[(first + k as usize) * pairs.len()..][..pairs.len()];
+        let zero = values.iter().fold(0, |all, v| all | v) & mask == 0;
+        if zero && expected.peek().is_none_or(|e| e.0 != k) {
             continue;
         }
-        let values = &values[(first + k as usize) * pairs.len()..];
         for (place, (&(i, j), v)) in pairs.iter().zip(values).enumerate() {
             let want = expected.next_if(|e| (e.0, e.1) == (k, place)).map_or(0, |e| e.2);
             if v & mask != want {

@@ -194,14 +194,6 @@ impl Job<'_> {
                 self.at(graph, node, ReasonKind::Function, case, text);
                 self.wrong(graph, case, None)
             }
-            compare::Mismatch::Rounding { value, known, wanted } => {
-                let text = format!(
-                    "a word is shifted right by {wanted} bits of which only {known} are known as forms in the inputs"
-                );
-                let node = node(value).unwrap_or(case.outputs[0]);
-                self.at(graph, node, ReasonKind::Unmodelled, case, text);
-                self.wrong(graph, case, None)
-            }
             compare::Mismatch::NotBilinear(_) => {
                 let text =
                     "an output contains a product of two values that depend on the same operand";
