@@ -174,7 +174,8 @@ pub fn residue(facts: &Facts, is: &Congruence) -> Residue {
 }
 
 /// Atoms as polynomials in some of them.
-pub(crate) struct Expanded<'a> {
+pub struct Expanded<'a> {
+    /// What is known of all.
     pub facts: &'a Facts,
     /// The variables, each with the number of its operand, and its own: without that, the inputs.
     pub leaves: Option<FxHashMap<AtomId, (u16, u32)>>,

@@ -5,7 +5,7 @@ use crate::witness::Random;
 use ringforge_contract::InputRange;
 use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
-use ringforge_kernel::check::residue;
+use ringforge_kernel::check::{Expanded, residue};
 use ringforge_kernel::compare::{Entry, Mismatch, Residue, coefficients};
 use ringforge_kernel::replay::{Case, Operand, Target, walk};
 use ringforge_machine::eval::Tape;
@@ -143,7 +143,8 @@ impl Sample {
                 panic!("{e}: {line:?} of {lines:?}")
             });
             let form: Residue = residue(&walked.facts, &walked.outputs[0]);
-            coefficients(&walked.facts, q, 3, &[form], 1 << 10, &|_| true)
+            let inputs = Expanded { facts: &walked.facts, leaves: None };
+            coefficients(&inputs, q, 3, &[form], 1 << 10, &|_| true)
         };
         // As many bits as there are.
         let polynomial = match at(16) {
