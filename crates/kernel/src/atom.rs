@@ -151,7 +151,7 @@ impl Facts {
             Atom::Low(word) => Some((0, (1i128 << word.bits) - 1)),
             Atom::Value { bits, .. } => Some((0, (1i128 << bits) - 1)),
             Atom::Function { of, fun } => {
-                let (lo, hi) = self.domain(*of)?;
+                let (lo, hi) = self.domain(*of).ok()?;
                 let (lo, hi) = self.enumerated.range(*fun, lo, hi)?;
                 Some((lo.into(), hi.into()))
             }
@@ -165,10 +165,10 @@ impl Facts {
         *self.bounds.get(a as usize)?
     }
 
-    /// The same, where it is one of 64-bit integers.
-    pub fn domain(&self, a: AtomId) -> Option<(i64, i64)> {
-        let (lo, hi) = self.bounds(a)?;
-        Some((i64::try_from(lo).ok()?, i64::try_from(hi).ok()?))
+    /// The same, of 64-bit integers.
+    pub(crate) fn domain(&self, a: AtomId) -> Result<(i64, i64), String> {
+        let ends = self.bounds(a).and_then(|(lo, hi)| lo.try_into().ok().zip(hi.try_into().ok()));
+        ends.ok_or_else(|| format!("atom {a} has no interval of 64 bits"))
     }
 
     /// Records that an atom lies in an interval, beside what is known.

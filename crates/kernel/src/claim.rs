@@ -117,7 +117,7 @@ impl Facts {
         for group in self.groups(s) {
             match self.whole(&group)? {
                 Some((fun, content)) => {
-                    let (from, to) = self.domain_of(group.base)?;
+                    let (from, to) = self.domain(group.base)?;
                     let range = self.enumerated.range(fun, from, to);
                     let (l, h) = range.ok_or("a function of too many values")?;
                     add((l.into(), h.into()), content)?;
@@ -159,7 +159,7 @@ impl Facts {
             }
             let (fun, content) =
                 self.whole(&group)?.ok_or("functions with coefficients beyond 64 bits")?;
-            let (lo, hi) = self.domain_of(group.base)?;
+            let (lo, hi) = self.domain(group.base)?;
             // A multiple of g is known modulo m where the rest is modulo m/g.
             let rest = u128::from(m) / gcd(content.unsigned_abs(), m.into());
             if rest == 1 {
@@ -183,11 +183,6 @@ impl Facts {
             ));
         }
         Ok(Congruence { m, k: scaled(k), t })
-    }
-
-    /// The interval of an atom, of 64-bit integers.
-    pub(crate) fn domain_of(&self, a: AtomId) -> Result<(i64, i64), Why> {
-        self.domain(a).ok_or_else(|| format!("atom {a} has no interval of 64 bits"))
     }
 
     /// The terms of a form by the atom that they are, or are functions of.

@@ -49,7 +49,7 @@ impl Facts {
             }
             let bits = rest.bits;
             let fun = self.group_function(&group, bits);
-            let (lo, hi) = self.domain_of(base)?;
+            let (lo, hi) = self.domain(base)?;
             if let Some((c, d)) = self.enumerated.line(fun, lo, hi, 1 << bits) {
                 rest = rest.plus(&Word::constant(d as i64, bits), 1);
                 left = rest.plus(&Word::atom(base, bits).times(c as i64, bits), 1);

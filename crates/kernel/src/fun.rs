@@ -131,6 +131,18 @@ impl Funs {
         id
     }
 
+    /// Interns a node, sums in normal form.
+    pub fn normal(&mut self, fun: Fun) -> FunId {
+        match fun.op {
+            FunOp::Lin { k, x, c } => {
+                let terms: Vec<(FunId, i64)> = fun.args.into_iter().zip(c).collect();
+                self.lin(fun.width, k, x, &terms)
+            }
+            FunOp::Const(value) => self.constant(fun.width, value),
+            _ => self.intern(fun),
+        }
+    }
+
     /// The node behind an id.
     pub fn get(&self, id: FunId) -> &Fun {
         &self.nodes[id.0 as usize]
@@ -189,17 +201,13 @@ impl Funs {
         let mut map: FxHashMap<FunId, FunId> = FxHashMap::default();
         for &id in &program.order {
             let node = self.get(id).clone();
-            let args: SmallVec<[FunId; 3]> = node.args.iter().map(|a| map[a]).collect();
-            let new = match node.op {
-                FunOp::Lin { k, x, c } => {
-                    let mut terms: Vec<(FunId, i64)> = args.into_iter().zip(c).collect();
-                    if x != 0 {
-                        terms.push((inner, x));
-                    }
-                    self.lin(node.width, k, 0, &terms)
-                }
-                op => self.intern(Fun { width: node.width, op, args }),
-            };
+            let mut fun = Fun { args: node.args.iter().map(|a| map[a]).collect(), ..node };
+            if let FunOp::Lin { x, c, .. } = &mut fun.op {
+                // The coefficient of X is that of what it is replaced by.
+                fun.args.push(inner);
+                c.push(std::mem::take(x));
+            }
+            let new = self.normal(fun);
             map.insert(id, new);
         }
         map[&outer]

@@ -354,15 +354,7 @@ impl<'a> Walk<'a> {
         let funs = &mut self.facts.enumerated.funs;
         let fun = Fun { args, ..fun.clone() };
         well_formed(&fun, &|f| funs.get(f).width)?;
-        let id = match &fun.op {
-            FunOp::Lin { k, x, c } => {
-                let terms: Vec<(FunId, i64)> =
-                    fun.args.iter().copied().zip(c.iter().copied()).collect();
-                funs.lin(fun.width, *k, *x, &terms)
-            }
-            FunOp::Const(c) => funs.constant(fun.width, *c),
-            _ => funs.intern(fun),
-        };
+        let id = funs.normal(fun);
         self.funs.push(id);
         Ok(())
     }

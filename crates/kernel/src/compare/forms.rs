@@ -3,7 +3,6 @@
 use super::rounded::{self, MOST, Made};
 use super::{Layout, Mismatch, Residue, Rounded, Side, Values};
 use rustc_hash::FxHashSet;
-use std::collections::BTreeSet;
 
 /// A value of one operand: elements and coefficients in `[1, m)`, by element; 0 is the constant 1.
 pub(super) type Row = Vec<(u32, u32)>;
@@ -166,12 +165,6 @@ impl Forms {
             .filter_map(|p| if let Part::Product(x, y) = p.0 { Some((x, y)) } else { None })
             .collect();
         Ok(this)
-    }
-
-    /// The rows of a side that are multiplied.
-    pub fn used(&self, side: Side) -> BTreeSet<u32> {
-        let pick = |&(x, y): &(u32, u32)| if side == Side::Left { x } else { y };
-        self.products.iter().map(pick).collect()
     }
 
     /// Low bits that are needed of a term where `need` are of c times it; all, modulo other numbers.

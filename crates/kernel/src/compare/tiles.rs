@@ -8,6 +8,7 @@ use super::asked::Asked;
 use super::forms::{Forms, Part, Sums};
 use super::{Difference, Layout, Mismatch, Side};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Left elements of a tile at most.
@@ -41,9 +42,14 @@ pub(super) fn differences(
     let height = lefts.iter().map(|g| g.elements.len()).max().unwrap_or(1);
     let rights = groups(forms, Side::Right, forms.len[1], AREA / height);
     let (done, count) = (AtomicUsize::new(0), lefts.len() * rights.len());
+    // Bits that are known of a form with an integer of which nothing is; of others nothing else counts.
+    let known = |d: &Difference| {
+        let out = !layout.has(d.i, d.j);
+        (!out, d.k, if out { d.found.trailing_zeros() as u8 } else { 0 })
+    };
     // The first of those that are found tells: the same one however the work is shared out.
     let kept = |mut all: Vec<Difference>| match most {
-        None => Ok(all.into_iter().min().into_iter().collect()),
+        None => Ok(all.into_iter().min_by_key(|d| (known(d), *d)).into_iter().collect()),
         Some(most) if all.len() > most => Err(Mismatch::TooLarge),
         Some(_) => {
             all.shrink_to_fit();
@@ -70,13 +76,12 @@ pub(super) fn differences(
         })
         .collect();
     let all = kept(parts?.into_iter().flatten().collect())?;
-    // What depends on an integer of which nothing is known.
-    let known = |d: &Difference| (d.k as usize, d.found.trailing_zeros() as u8);
-    match all.iter().filter(|d| !layout.has(d.i, d.j)).map(known).min() {
-        Some((k, known)) => {
-            Err(Mismatch::Bits { k, known, wanted: forms.m.trailing_zeros() as u8 })
+    match all.iter().map(known).min() {
+        Some((false, k, known)) => {
+            let wanted = forms.m.trailing_zeros() as u8;
+            Err(Mismatch::Bits { k: k as usize, known, wanted })
         }
-        None => Ok(all),
+        _ => Ok(all),
     }
 }
 
@@ -95,7 +100,8 @@ fn groups(forms: &Forms, side: Side, count: usize, most: usize) -> Vec<Group> {
     for (g, group) in groups.iter().enumerate() {
         group.elements.iter().enumerate().for_each(|(at, &x)| places[x as usize] = (g, at));
     }
-    for row in forms.used(side) {
+    let used = forms.products.iter().map(|p| if side == Side::Left { p.0 } else { p.1 });
+    for row in used.collect::<FxHashSet<u32>>() {
         for &(x, c) in &rows[row as usize] {
             let (group, at) = places[x as usize];
             let Group { elements, rows } = &mut groups[group];
