@@ -72,6 +72,56 @@ fn operations_are_what_they_are_on_words() {
     }
 }
 
+/// The narrowest and the widest words, at their ends: all that is made of signs and of sums that wrap.
+#[test]
+fn operations_on_the_narrowest_and_the_widest_words() {
+    for w in [1u8, 2, 31, 63, 64] {
+        let modulus = 1i128 << w;
+        let unsigned = |x: i128| x.rem_euclid(modulus);
+        let signed = |x: i128| unsigned(x + modulus / 2) - modulus / 2;
+        let ends = [-1, 0, 1, 2, modulus / 2 - 1, modulus / 2, modulus / 2 + 1, modulus - 2];
+        for (x, y) in ends.iter().flat_map(|x| ends.map(|y| (*x, y))) {
+            let mut funs = Funs::default();
+            let (a, b) = (funs.constant(w, x as i64), funs.lin(w, y as i64, 1, &[]));
+            let mut is = |width: u8, op: FunOp, args: &[FunId], want: i128| {
+                let args = args.iter().copied().collect();
+                let f = funs.intern(Fun { width, op: op.clone(), args });
+                assert_eq!(funs.at(f, 0), centre(want as i64, width), "{op:?} of {x} and {y}, {w}");
+            };
+            let bit = |is: bool| i128::from(is);
+            is(1, FunOp::Eq, &[a, b], bit(unsigned(x) == unsigned(y)));
+            is(1, FunOp::Ult, &[a, b], bit(unsigned(x) < unsigned(y)));
+            is(1, FunOp::Slt, &[a, b], bit(signed(x) < signed(y)));
+            is(w, FunOp::Or, &[a, b], x | y);
+            is(w, FunOp::Xor, &[a, b], x ^ y);
+            is(1, FunOp::Slice(w - 1), &[a], unsigned(x) >> (w - 1));
+            for to in [1, 2, 30, 62, 63, 64] {
+                if to > w {
+                    is(to, FunOp::Zext, &[a], unsigned(x));
+                    is(to, FunOp::Sext, &[a], signed(x));
+                } else {
+                    let (half, all) = (1i128 << (to - 1), 1i128 << to);
+                    is(to, FunOp::SatS, &[a], signed(x).clamp(-half, half - 1));
+                    is(to, FunOp::SatU, &[a], signed(x).clamp(0, all - 1));
+                }
+            }
+            if w <= 32 {
+                is(2 * w, FunOp::Concat, &[a, b], unsigned(x) + (unsigned(y) << w));
+            }
+        }
+        if w < 64 {
+            // Up to the last bit of 64.
+            let mut funs = Funs::default();
+            let (a, b) = (funs.constant(w, -1), funs.constant(64 - w, -1));
+            for args in [[a, b], [b, a]] {
+                let args = args.into_iter().collect();
+                let f = funs.intern(Fun { width: 64, op: FunOp::Concat, args });
+                assert_eq!(funs.at(f, 0), -1);
+            }
+        }
+    }
+}
+
 /// All points, each once and in order, however many there are, and up to the last integer; and none after one
 /// that is enough.
 #[test]
