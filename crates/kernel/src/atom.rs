@@ -1,7 +1,8 @@
 //! Atoms: names for integers, with what is known of them.
 //!
-//! Every atom *denotes* an integer, for each choice of the inputs, by its definition; so making one
-//! proves nothing and can be no error. What is known of it is proved by rules ([`crate::claim`]).
+//! The line that makes an atom defines the integer that it denotes, for each choice of the inputs. So
+//! making one proves nothing, and cannot be an error. Rules prove what is known of it
+//! ([`crate::claim`]).
 
 use crate::compare::Residue;
 use crate::enumerate::Enumerated;
@@ -182,8 +183,8 @@ impl Facts {
         self.congruences[a as usize].push(Arc::new(is));
     }
 
-    /// What an atom that is no input is modulo m, over earlier atoms: by a fact, or by its definition where
-    /// that is linear over inputs, names, remainders and products.
+    /// What an atom other than an input is modulo m, over earlier atoms. A fact says it, or what defines the atom,
+    /// if that is linear over inputs, names, remainders and products.
     pub fn congruence(&self, a: AtomId, m: u32) -> Option<Arc<Congruence>> {
         let known = self.congruences[a as usize].iter().rfind(|c| c.m.is_multiple_of(m));
         if let Some(known) = known {

@@ -5,7 +5,7 @@ use crate::form::{Form, Word};
 use crate::node::Visit;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
-/// x and y where a node is `floor((x + y)/2)`, both read without sign:
+/// x and y where a node is `floor((x + y)/2)`, with both read as unsigned words:
 ///
 /// ```text
 /// (x & y) + ((x ^ y) >> 1)   or   (x >> 1) + (y >> 1) + (x & y & 1)

@@ -48,7 +48,7 @@ pub enum Line {
     },
     /// Rule *Chinese remainder theorem*: names are forms with integer coefficients.
     Chinese {
-        /// Numbers of which no two have a common divisor, and modulo which the names are known.
+        /// Pairwise coprime numbers. The names are known modulo each.
         moduli: Vec<u32>,
         /// Forms are affine in these atoms,
         left: Vec<AtomId>,
@@ -160,7 +160,7 @@ pub enum Rule {
         /// How it is to be looked at.
         by: Witness,
     },
-    /// A sum that is `floor((x + y)/2)` of two words without sign.
+    /// A sum that is `floor((x + y)/2)` of two unsigned words.
     Average {
         /// The first word as an integer.
         a: Form,

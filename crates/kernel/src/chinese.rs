@@ -1,5 +1,5 @@
-//! Rule *Chinese remainder theorem*: a name that is known modulo several numbers is an integer form, where
-//! intervals leave no room for another one.
+//! Rule *Chinese remainder theorem*: a name that is known modulo several numbers is an integer form if
+//! the intervals exclude every other one.
 
 use crate::atom::{Atom, Facts, product};
 use crate::check::{Expanded, residue};
@@ -15,7 +15,7 @@ const LARGEST: i128 = 1 << 62;
 
 /// Names, and what they are forms in.
 pub(crate) struct Integers<'a> {
-    /// Numbers of which no two have a common divisor.
+    /// Pairwise coprime numbers.
     pub moduli: &'a [u32],
     /// Atoms: forms are affine in these,
     pub left: &'a [AtomId],
@@ -194,8 +194,8 @@ mod tests {
         }
     }
 
-    /// Z = x - 12 and x + 12 with x in [0, 10], modulo 35: whatever the interval of Y, it is Z where some multiple
-    /// of 35 brings both so near that no other is possible, and only there.
+    /// Z = x - 12 and x + 12 with x in [0, 10], modulo 35. Whatever the interval of Y, it is Z exactly if some
+    /// multiple of 35 brings both so near that no other is possible.
     #[test]
     fn intervals_leave_no_room_at_either_end() {
         let basis = Basis::new(&[5, 7]).expect("moduli");

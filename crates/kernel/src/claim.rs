@@ -1,8 +1,8 @@
 //! Intervals and residues of forms: rules *interval* and *residue line*, with a witness.
 //!
-//! A form S of integers is looked at as it stands, or as `(S·scale + Σ κ·Z) / scale` with forms Z that are
-//! zero: the equation of a name, or one that a rule proved (`equal.rs`). The prover chooses scale
-//! and κ; whatever it chooses, what follows is true.
+//! A form S of integers is read as it stands, or as `(S·scale + Σ κ·Z) / scale` with forms Z that are
+//! zero. Such a Z is the equation of a name, or one that a rule proved (`equal.rs`). The prover chooses
+//! scale and κ. Whatever it chooses, what follows is true.
 
 use crate::atom::{Atom, Congruence, Facts};
 use crate::form::{AtomId, Form};

@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use crate::form::Form;
 
-    /// A remainder with a coefficient is its word for as many bits more as that has twos, and the whole difference is
-    /// looked at.
+    /// A remainder of b bits with a coefficient c is its word for b + v₂(c) bits, and the whole difference is
+    /// read.
     #[test]
     fn a_remainder_is_its_word_for_all_bits() {
         let mut facts = Facts::new(vec![(-1000, 1000)], 1 << 20);

@@ -30,8 +30,8 @@ struct Line {
 pub struct Enumerated {
     /// The functions.
     pub funs: Funs,
-    /// Point evaluations (points times operations) that remain, of which terms and operations that are looked
-    /// at otherwise cost one each.
+    /// Point evaluations (points times operations) that remain. Terms and operations that are read without
+    /// evaluation cost one each.
     pub budget: u64,
     /// Facts established so far.
     pub facts: usize,
@@ -122,9 +122,10 @@ impl Enumerated {
         size <= OPERATIONS && self.pay(points.saturating_mul(size)).is_ok()
     }
 
-    /// Calls `each` with the values from some x on until it returns false: at all points of `[lo, hi]`, or where
-    /// `f` is affine at three that decide its range and its line: the ends, and the point after the first. False
-    /// where there are none, or that takes too long: then some points may have been told.
+    /// Calls `each` with the values from some x on until it returns false. It visits all points of `[lo, hi]`. On
+    /// pieces where `f` is affine it visits three points, which decide range and line: the ends, and the point
+    /// after the first. Returns false if there are none, or if it takes too long; `each` may have seen some points
+    /// then.
     fn each(
         &mut self,
         f: FunId,

@@ -44,8 +44,8 @@ impl Form {
 }
 
 impl Form {
-    /// `floor(self / 2^lo)` as a form and, beside it, `floor(rest / 2^bits)` of what is no multiple of 2^lo; powers of two
-    /// that all its coefficients have are taken out.
+    /// `floor(self / 2^lo)` as a form plus `floor(rest / 2^bits)`, with the rest that is not a multiple of 2^lo. Powers
+    /// of two that all its coefficients share are divided out.
     pub fn divided(&self, lo: u8) -> (Form, Option<(Form, u8)>) {
         let modulus = 1i128 << lo;
         let mut whole = Form::constant(self.k >> lo);

@@ -4,8 +4,9 @@
 //! `ringforge-contract`. It believes nothing that a certificate says. `docs/kernel.md` states every
 //! judgment and rule as mathematics.
 //!
-//! Four judgments: a node's word is congruent to a form ([`form::Word`]); an atom is an integer by
-//! definition ([`atom`]); a form lies in an interval, and is congruent to a linear form ([`claim`]).
+//! There are four judgments. A node's word is congruent to a form ([`form::Word`]). An atom is the
+//! integer that its line defines ([`atom`]). A form lies in an interval, and a form is congruent to a
+//! linear form ([`claim`]).
 
 pub mod atom;
 pub mod average;

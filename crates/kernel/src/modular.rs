@@ -7,8 +7,8 @@ use crate::form::{AtomId, Form};
 use std::collections::BTreeMap;
 
 impl Facts {
-    /// Records that an atom is congruent to a form over earlier atoms: with multiples of zero added, the
-    /// latest first, each atom is replaced by what it is congruent to, and nothing is left of the difference.
+    /// Records that an atom is congruent to a form over earlier atoms. It takes the difference, adds multiples
+    /// of zero, and replaces each atom by what it is congruent to, the latest first. Nothing may be left.
     ///
     /// # Errors
     /// What is left, or which condition fails.

@@ -201,8 +201,8 @@ impl Visit<'_> {
         }
     }
 
-    /// A shift to the right: at once where the word is an integer in range, else a part that is extended. Of a
-    /// word of which not all bits are known the rule is for the part.
+    /// A shift to the right. If the word is an integer in range, the shift is one step; otherwise a part of the
+    /// word is extended. If not all bits of the word are known, the rule is for the part.
     fn shift(&mut self, word: &Word, w: u8, k: u8, signed: bool) -> Result<Word, Why> {
         if k == 0 {
             return Ok(word.clone());

@@ -2,8 +2,8 @@
 //!
 //! A conditional correction of a 32-bit word takes 2^32 values but is affine between a few
 //! breakpoints. Each piece is found by evaluating the function's nodes as `k + c·x` over exact
-//! integers; where a node is not affine on an interval (it wraps, its sign changes) the interval is
-//! halved, and what is left of a few hundred points is enumerated.
+//! integers. If a node is not affine on an interval (it wraps, or its sign changes), the interval is
+//! halved. Intervals of a few hundred points are enumerated.
 
 use crate::fun::{FunId, Funs, Step, StepOp};
 

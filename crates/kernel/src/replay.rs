@@ -123,7 +123,7 @@ fn needed(case: &Case, size: usize) -> Vec<bool> {
     needed
 }
 
-/// Is told the fraction done; false to stop.
+/// Called with the fraction done; returns false to stop.
 type Tick<'a> = &'a (dyn Fn(f64) -> bool + Sync);
 
 /// The walk, as far as the lines go that it took.
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
     /// What is known of the outputs.
     ///
     /// # Errors
-    /// An output of which no line was taken.
+    /// An output without a line.
     pub fn walked(mut self) -> Result<Walked, Why> {
         if let Some(k) = self.outputs.iter().position(Option::is_none) {
             return Err(format!("nothing is said of output {k}"));

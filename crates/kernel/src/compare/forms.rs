@@ -90,10 +90,10 @@ pub(super) struct Forms {
     pub products: FxHashSet<(u32, u32)>,
     /// Terms of all values and forms.
     pub terms: usize,
-    /// Of a power of two, its bits.
+    /// The bits of m, if it is a power of two.
     twos: Option<u8>,
     kinds: Vec<Kind>,
-    /// Elements of each side: those of the layout, then integers of which nothing is known.
+    /// Elements of each side: those of the layout, then the errors, unknown integers.
     pub len: [usize; 2],
 }
 
@@ -263,7 +263,7 @@ impl Forms {
         Ok(parts)
     }
 
-    /// What a value is that is a sum of parts, of which `need` bits are known, divided by 2^bits.
+    /// What a value is: a sum of parts divided by 2^bits. `need` bits of the sum are known.
     fn value(
         &mut self,
         parts: Vec<(Part, u32)>,

@@ -1,18 +1,19 @@
 //! Rule *comparison with the ring*: outputs are expanded down to the inputs, and every coefficient is
 //! compared with what the contract asks for.
 //!
-//! **Statement.** Let every value v be an integer with `v ≡ k + Σ c·term (mod m)`, a term being a value
-//! with a smaller number or a product of two. If the polynomials in the inputs to which the outputs
-//! expand have, modulo m, the coefficients of those that the contract asks for, then every output is
-//! congruent to it modulo m, for all inputs.
+//! **Statement.** Let every value v be an integer with `v ≡ k + Σ c·term (mod m)`. A term is a value
+//! with a smaller number, or a product of two. The outputs expand to polynomials in the inputs. If these
+//! have, modulo m, the coefficients that the contract asks for, then every output is congruent to what
+//! the contract asks for, for all inputs.
 //!
-//! **Side conditions.** All that an output depends on is an input element of the contract or known
-//! modulo m by values before it; the operands are split in a left and a right one (an accumulation's c
-//! goes with a), and every output is bi-affine: a product has one factor of each. There are as many
+//! **Side conditions.** All that an output depends on is an input element of the contract, or is known
+//! modulo m by values before it. The operands are split in a left and a right one; an accumulation's c
+//! goes with a. Every output is bi-affine: a product has one factor of each side. There are as many
 //! outputs as elements.
 //!
 //! With the constant 1 as element 0 of both operands everything is bilinear, and one engine
-//! (`tiles.rs`) serves all kinds of contract. Modulo powers of two values may be rounded as well: `rounded.rs`.
+//! (`tiles.rs`) serves all kinds of contract. Modulo powers of two, values may also be rounded
+//! (`rounded.rs`).
 
 mod asked;
 #[cfg(test)]
@@ -146,7 +147,7 @@ pub enum Mismatch {
     /// A value, or input element, that is not known modulo m by values before it.
     #[error("value {0} is not known modulo {1}")]
     Unknown(u32, u32),
-    /// A quotient by a power of two, of a polynomial of which not all coefficients are multiples.
+    /// A quotient by a power of two of a polynomial whose coefficients are not all multiples.
     #[error("value {value} is a quotient by 2^{bits} of what need not be a multiple")]
     NotMultiple {
         /// The quotient.
@@ -225,8 +226,8 @@ impl Layout {
 }
 
 /// Compares `outputs`, forms modulo the ring's q, with what `contract` asks for. `tie`: the operand that
-/// shares memory with what is accumulated, if one does. `tick` is told the fraction done and returns
-/// false to stop.
+/// shares memory with what is accumulated, if one does. `tick` is called with the fraction done and
+/// returns false to stop.
 ///
 /// # Errors
 /// A wrong coefficient, or the side condition that fails.
@@ -269,8 +270,8 @@ pub fn compare(
     Ok(Stats { products, terms: forms.terms, equations })
 }
 
-/// All coefficients of a_i·b_j modulo m that are not zero in `forms`, for operands 0 and 1 of n elements
-/// each; those of a_i alone, of b_j alone and constants too, with n for the constant 1. Sorted.
+/// All nonzero coefficients of a_i·b_j modulo m in `forms`, sorted, for operands 0 and 1 of n elements each.
+/// Those of a_i alone, of b_j alone and of the constant are included, with n for the constant 1.
 ///
 /// # Errors
 /// If there are more than `most`, or the side condition that fails.

@@ -7,8 +7,8 @@
 //! v ≡ P   (mod 2^n)
 //! ```
 //!
-//! with a polynomial P in the inputs and in *errors*, integers of which nothing is known, with integer coefficients,
-//! affine in each operand; each error goes with one of them.
+//! with a polynomial P in the inputs and in *errors*, which are unknown integers. P has integer coefficients and is
+//! affine in each operand. Each error belongs to one of them.
 //!
 //! - An input is itself. A sum has the sum of the polynomials of its terms, a product of two values their product; of
 //!   c·v, n - v₂(c) bits of v are needed.

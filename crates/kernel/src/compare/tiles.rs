@@ -1,8 +1,8 @@
 //! All coefficients of forms, tile by tile: a tile is a few left elements times a few right ones.
 //!
-//! On a tile a row is a short vector, a sum a small matrix, and whatever is zero there is left out: first what is zero at
-//! the left elements, then at the right ones too. How elements are grouped decides how much is; every pair is in a tile
-//! however they are.
+//! On a tile a row is a short vector, and a sum a small matrix. What is zero there is left out: first what is zero at
+//! the left elements, then what is zero at the right ones too. The grouping of elements decides how much that is. Every
+//! pair is in one tile, whatever the grouping.
 
 use super::asked::Asked;
 use super::forms::{Forms, Part, Sums};
