@@ -69,6 +69,13 @@ pub struct Fun {
     pub args: SmallVec<[FunId; 3]>,
 }
 
+impl Fun {
+    /// What one evaluation costs: the parts of a concatenation are steps of their own.
+    fn cost(&self) -> usize {
+        if self.op == FunOp::Concat { self.args.len() } else { 1 }
+    }
+}
+
 /// The arena of functions.
 #[derive(Default)]
 pub struct Funs {
@@ -76,12 +83,16 @@ pub struct Funs {
     index: FxHashMap<Fun, FunId>,
     /// How each function is evaluated; made on demand.
     programs: FxHashMap<FunId, Arc<Program>>,
+    /// Steps of all of these.
+    steps: usize,
 }
 
 /// How a function is evaluated.
 pub(crate) struct Program {
     /// The nodes below the function, itself included, in increasing order.
     order: Vec<FunId>,
+    /// What one evaluation costs.
+    size: usize,
     /// One after another; the last one's value is the function's.
     pub steps: Vec<Step>,
 }
@@ -118,6 +129,10 @@ pub const OPERATIONS: usize = 4096;
 
 /// Points per block of enumeration.
 const BLOCK: usize = 512;
+/// Values of a block at most, of all its steps together.
+const VALUES: usize = 1 << 21;
+/// Steps that are kept at most, of all functions together: some 100 MB.
+const STEPS: usize = 1 << 20;
 
 impl Funs {
     /// Interns a node.
@@ -227,9 +242,15 @@ impl Funs {
             steps.node(node, &node.args.iter().map(arg).collect::<SmallVec<[_; 3]>>());
             places.insert(f, steps.0.len() - 1);
         }
-        let program = Arc::new(Program { order, steps: steps.0 });
-        // Chains of long functions, which only a hostile certificate has, are not kept.
-        if program.order.len() <= OPERATIONS {
+        let size = order.iter().map(|f| self.get(*f).cost()).sum();
+        let program = Arc::new(Program { order, size, steps: steps.0 });
+        // What is forgotten is made again. Long functions, which only a hostile certificate has, are not kept.
+        if size <= OPERATIONS {
+            self.steps += program.steps.len();
+            if self.steps > STEPS {
+                self.programs.clear();
+                self.steps = program.steps.len();
+            }
             self.programs.insert(root, program.clone());
         }
         program
@@ -246,12 +267,14 @@ impl Funs {
         all
     }
 
-    /// Number of nodes that one evaluation visits; one more than [`OPERATIONS`] if it is any number beyond.
+    /// Operations of one evaluation, a concatenation counting as one for each part; one more than [`OPERATIONS`] if
+    /// it is any number beyond.
     pub fn size(&self, root: FunId) -> usize {
-        match self.programs.get(&root) {
-            Some(known) => known.order.len(),
-            None => self.below(root, OPERATIONS).len().min(OPERATIONS + 1),
-        }
+        let size = match self.programs.get(&root) {
+            Some(known) => known.size,
+            None => self.below(root, OPERATIONS).iter().map(|f| self.get(*f).cost()).sum(),
+        };
+        size.min(OPERATIONS + 1)
     }
 
     /// Calls `each(first x, signed values)` for consecutive blocks of `[lo, hi]` until it returns
@@ -266,7 +289,8 @@ impl Funs {
         let program = self.program(root);
         let steps = &program.steps;
         // Single points are asked for often: they take no more memory than they need.
-        let block = (hi.wrapping_sub(lo) as u64).min(BLOCK as u64 - 1) as usize + 1;
+        let most = (VALUES / steps.len()).clamp(1, BLOCK);
+        let block = (hi.wrapping_sub(lo) as u64).min(most as u64 - 1) as usize + 1;
         let mut buffer = vec![0i64; steps.len() * block];
         let mut at = lo;
         loop {

@@ -164,3 +164,26 @@ fn sums_are_one_function_however_they_are_written() {
     }
     assert_ne!(f, funs.lin(16, 0, 0, &[(f, 2)]));
 }
+
+/// What is kept of long functions is bounded, whatever they are: steps of all together, and values of a block.
+#[test]
+fn long_functions_keep_little() {
+    let mut funs = Funs::default();
+    let mut last = funs.lin(64, 1, 1, &[]);
+    for _ in 0..2000 {
+        let args = [last, funs.lin(64, 3, 5, &[])].into_iter().collect();
+        last = funs.intern(Fun { width: 64, op: FunOp::Xor, args });
+    }
+    for k in 0..1000 {
+        let f = funs.lin(64, k, 0, &[(last, 3)]);
+        assert_eq!(funs.at(f, 7), funs.at(last, 7).wrapping_mul(3).wrapping_add(k));
+        assert!(funs.steps <= STEPS && funs.programs.len() < 1000, "{k}: {} steps", funs.steps);
+    }
+    // A concatenation costs what its parts are.
+    let bit = funs.lin(1, 0, 1, &[]);
+    let args = std::iter::repeat_n(bit, 64).collect();
+    let word = funs.intern(Fun { width: 64, op: FunOp::Concat, args });
+    assert_eq!((funs.size(bit), funs.size(word)), (1, 65));
+    assert_eq!(funs.at(word, 1), -1);
+    assert_eq!((funs.size(bit), funs.size(word)), (1, 65));
+}

@@ -7,6 +7,9 @@ use rustc_hash::FxHashSet;
 /// A value of one operand: elements and coefficients in `[1, m)`, by element; 0 is the constant 1.
 pub(super) type Row = Vec<(u32, u32)>;
 
+/// Errors of each side at most: time and memory grow with their square.
+pub(super) const ERRORS: usize = 1 << 14;
+
 /// A summand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
@@ -219,6 +222,9 @@ impl Forms {
             let row = self.rows[side as usize].len() as u32;
             self.push_row(side, vec![(self.len[side as usize] as u32, 1)]);
             self.len[side as usize] += 1;
+            if self.len[side as usize] > layout.len[side as usize] + ERRORS {
+                return Err(Mismatch::TooLarge);
+            }
             let part = if right { Part::Product(0, row) } else { Part::Product(row, 0) };
             parts.push((part, 1 << own));
         }

@@ -253,6 +253,19 @@ fn many_errors_are_told_apart() {
     }
 }
 
+/// Of each operand so many errors are handled, and no more: each is compared with all of the other operand.
+#[test]
+fn errors_are_not_without_number() {
+    for (more, refused) in [(0, false), (1, true)] {
+        let mut t = Table::new(1);
+        let lows: Vec<(Term, i64)> =
+            (0..super::forms::ERRORS + more).map(|_| (V(t.low(&[(V(0), 1)], 8)), 1)).collect();
+        let x = t.form(0, &lows);
+        let found = t.of(8, x).map(|e| e.len());
+        assert_eq!(found == Err(Mismatch::TooLarge), refused, "{more}: {found:?}");
+    }
+}
+
 #[test]
 fn quotients_are_affine_in_each_operand() {
     let mut t = Table::new(2);
