@@ -15,6 +15,8 @@ pub enum Error {
     },
     /// The public or secret key is malformed.
     Key,
+    /// The bytes are not DER of a key of this KEM (RFC 9935).
+    Encoding,
 }
 
 impl core::fmt::Display for Error {
@@ -23,6 +25,7 @@ impl core::fmt::Display for Error {
             Error::Random => f.write_str("the system has no random bytes"),
             Error::Length { expected, found } => write!(f, "{found} bytes instead of {expected}"),
             Error::Key => f.write_str("the key is malformed"),
+            Error::Encoding => f.write_str("not a key of this KEM in DER"),
         }
     }
 }

@@ -4,6 +4,9 @@
 pub use kem::{self, Decapsulate, Encapsulate, Kem, KeyExport, TryKeyInit};
 pub use rand_core;
 
+#[cfg(any(feature = "mlkem512", feature = "mlkem768", feature = "mlkem1024"))]
+#[macro_use]
+mod der;
 mod error;
 mod hooks;
 #[cfg(feature = "hybrids")]

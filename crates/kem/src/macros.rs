@@ -331,6 +331,8 @@ macro_rules! batch {
 /// Key pairs that are kept as the coins they are made of.
 macro_rules! seed {
     ($name:literal, $pk:literal, $sk:literal, $ct:literal, $keypair:literal) => {
+        der!($pk, $sk, $keypair);
+
         unsafe extern "C" {
             #[link_name = concat!("ringforge_rs_crypto_kem_", $name, "_dec_seed")]
             fn c_dec_seed(ss: *mut u8, ct: *const u8, seed: *const u8) -> i32;
