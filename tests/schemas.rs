@@ -5,6 +5,7 @@ mod common;
 
 use boon::{Compiler, Schemas};
 use common::Sandbox;
+use ringforge_prove::map;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,16 @@ fn validate(schema: &str, value: &Value) -> Result<(), String> {
 
 fn contract(text: &str) -> Result<(), String> {
     let value: toml::Value = toml::from_str(text).unwrap();
-    validate("contract.json", &serde_json::to_value(value).unwrap())
+    let schema = if map::is_for(text) { "map.json" } else { "contract.json" };
+    validate(schema, &serde_json::to_value(value).unwrap())
+}
+
+/// Whether the reader takes a contract, of whichever kind it is.
+fn read(text: &str) -> Result<(), ringforge_prove::ContractError> {
+    if map::is_for(text) {
+        return map::MapContract::parse(text).map(drop);
+    }
+    ringforge_prove::Contract::parse(text).map(drop)
 }
 
 /// All files below `dir` that end like this.
@@ -57,8 +67,7 @@ fn every_contract_of_the_repository_is_read_and_valid() {
         let text = std::fs::read_to_string(&path).unwrap();
         if is_contract(&text) {
             contract(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            let read = ringforge_prove::Contract::parse(&text);
-            read.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            read(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             seen += 1;
         }
     }
@@ -70,12 +79,60 @@ fn every_contract_of_the_repository_is_read_and_valid() {
         let text = block.split("```").next().unwrap();
         if is_contract(text) {
             contract(text).unwrap_or_else(|e| panic!("{text}: {e}"));
-            let read = ringforge_prove::Contract::parse(text);
-            read.unwrap_or_else(|e| panic!("{text}: {e}"));
+            read(text).unwrap_or_else(|e| panic!("{text}: {e}"));
             shown += 1;
         }
     }
     assert!(shown >= 6, "{shown} contracts on the page");
+}
+
+/// A key that the schema of maps has is a key of the reader, and the other way round.
+#[test]
+fn the_schema_of_maps_is_that_of_their_reader() {
+    let whole = r#"contract = 1
+symbol = "f"
+abi = "sysv-x86-64"
+computes = "map"
+alias = [["r", "a"]]
+argument = [
+    { name = "r", role = "output", element = "u8", bits = 4, length = 2, align = 1, range = [0, 9], formula = "a", modulo = 3 },
+    { name = "s", role = "inout", element = "i8", length = 2, range = [0, 9], exit = [0, 1], formula = "n" },
+    { name = "a", role = "input", element = "u8", bits = 4, length = 2, range = [0, 9] },
+    { name = "t", role = "table", element = "u8", values = [7] },
+    { name = "n", role = "number", value = 1 },
+    { name = "m", role = "number", range = [0, 1] },
+]
+given = [{ section = ".data" }]
+"#;
+    let equal = r#"contract = 1
+symbol = "f"
+abi = "aapcs"
+computes = "equal"
+returns = { element = "i32", equal = 0, different = -1 }
+argument = [
+    { name = "a", role = "input", element = "u8", length = 2, range = [0, 255] },
+    { name = "b", role = "input", element = "u8", length = 2, range = [0, 255] },
+]
+"#;
+    for text in [whole, equal] {
+        contract(text).unwrap();
+        read(text).unwrap();
+    }
+    for (from, to) in [
+        ("formula = \"a\", ", ""),
+        ("modulo = 3", "modulo = 1"),
+        ("bits = 4", "bits = 33"),
+        ("value = 1", "value = 1, range = [0, 1]"),
+        ("value = 1", "length = 1"),
+        ("exit = [0, 1]", "exits = [0, 1]"),
+        ("equal = 0, ", ""),
+        ("different", "other"),
+    ] {
+        for text in [whole, equal].iter().filter(|t| t.contains(from)) {
+            let text = text.replacen(from, to, 1);
+            assert!(contract(&text).is_err() && read(&text).is_err(), "{to}");
+        }
+    }
 }
 
 const WHOLE: &str = r#"contract = 1

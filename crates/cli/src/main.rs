@@ -18,6 +18,7 @@ mod library;
 mod list;
 mod make;
 mod manual;
+mod map;
 mod modelled;
 mod mutate;
 mod objects;

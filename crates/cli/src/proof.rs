@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use ringforge_machine::Object;
-use ringforge_prove::contract::{Contract, ContractError};
+use ringforge_prove::contract::{Abi, Contract, ContractError};
 use ringforge_prove::{Options, Progress, Report, Verdict, prove_many};
 use ringforge_toolchain::{Argument, Callee, Compiler, Element, Role, Signature};
 use serde::Serialize;
@@ -99,6 +99,27 @@ pub fn not_tried(object: Named, contract: &Contract) -> Proof {
     Proof { report, confirmation: None, certificate: None }
 }
 
+/// Checks that an object is one, for a convention's processor, and defines a symbol.
+///
+/// # Errors
+/// What it is instead.
+pub fn defines(object: &Named, abi: Abi, symbol: &str) -> Result<(), Failure> {
+    let name = object.name;
+    let parsed = Object::parse(object.bytes)
+        .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
+    abi.check(&parsed).map_err(|e| Failure::input(format!("`{name}`: {e}")))?;
+    if parsed.function(symbol).is_ok() {
+        return Ok(());
+    }
+    let names: Vec<&str> = parsed.functions().map(|f| f.name.as_str()).take(20).collect();
+    let others = if names.is_empty() {
+        "it defines no function".into()
+    } else {
+        format!("its functions: {}", names.join(", "))
+    };
+    Err(Failure::input(format!("`{name}` does not define `{symbol}`; {others}")))
+}
+
 /// Proves that objects fulfil one contract; gives up (`unknown`) at the limits of `options`.
 ///
 /// # Errors
@@ -111,22 +132,7 @@ pub fn prove(
     options: Options,
 ) -> Result<Vec<Proof>, Failure> {
     for object in objects {
-        let name = object.name;
-        let parsed = Object::parse(object.bytes)
-            .map_err(|e| Failure::input(format!("cannot read `{name}` as an object: {e}")))?;
-        contract.abi.check(&parsed).map_err(|e| Failure::input(format!("`{name}`: {e}")))?;
-        if parsed.function(&contract.symbol).is_err() {
-            let names: Vec<&str> = parsed.functions().map(|f| f.name.as_str()).take(20).collect();
-            let others = if names.is_empty() {
-                "it defines no function".into()
-            } else {
-                format!("its functions: {}", names.join(", "))
-            };
-            return Err(Failure::input(format!(
-                "`{name}` does not define `{}`; {others}",
-                contract.symbol
-            )));
-        }
+        defines(object, contract.abi, &contract.symbol)?;
     }
     let bar = ui.spinner(&format!("proving {}", contract.symbol));
     bar.set_length(1000);
@@ -143,9 +149,12 @@ pub fn prove(
     Ok(reports.into_iter().map(proof).collect())
 }
 
-struct Bar {
-    bar: ProgressBar,
-    title: String,
+/// A bar that shows how far a proof is.
+pub struct Bar {
+    /// The bar.
+    pub bar: ProgressBar,
+    /// What is proved.
+    pub title: String,
 }
 
 impl Progress for Bar {

@@ -10,6 +10,7 @@ use std::path::Path;
 use crate::args::Prove;
 use crate::chain;
 use crate::every;
+use crate::map;
 use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::preset::read;
@@ -39,6 +40,9 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     }
     if ringforge_prove::chain::is_for(&text) {
         return chain::run(ui, args, &origin, &text);
+    }
+    if ringforge_prove::map::is_for(&text) {
+        return map::run(ui, args, &origin, &text);
     }
     let contract = proof::contract(&origin, &text, args.symbol.as_deref())?;
     let inputs = args.objects.iter().map(|path| Input::read(path));

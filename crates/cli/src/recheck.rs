@@ -108,7 +108,14 @@ fn replayed(
 /// Bad input. A refused certificate is not an error.
 pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
     let origin = args.contract.display().to_string();
-    let contract = proof::contract(&origin, &read(&origin)?, args.symbol.as_deref())?;
+    let text = read(&origin)?;
+    if ringforge_prove::map::is_for(&text) {
+        let m = format!(
+            "`{origin}` has no certificates: `prove` compares code and formula in the kernel itself"
+        );
+        return Err(Failure::input(m));
+    }
+    let contract = proof::contract(&origin, &text, args.symbol.as_deref())?;
     let input = Input::read(&args.object)?;
     let Found { name, bytes } = input.defining(&contract.symbol)?;
     let object = Object::parse(bytes)

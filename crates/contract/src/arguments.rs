@@ -151,7 +151,7 @@ pub(crate) fn interval(text: &Spanned<[i64; 2]>, element: Element) -> Result<(i6
 }
 
 /// An alignment, the element's own if there is none.
-fn alignment(text: Option<&Spanned<u64>>, element: Element) -> Result<u64, At> {
+pub(crate) fn alignment(text: Option<&Spanned<u64>>, element: Element) -> Result<u64, At> {
     let Some(text) = text else { return Ok(u64::from(element.bits() / 8)) };
     let align = *text.as_ref();
     if !align.is_power_of_two() || align > 4096 {
@@ -162,7 +162,7 @@ fn alignment(text: Option<&Spanned<u64>>, element: Element) -> Result<u64, At> {
 }
 
 /// The numbers of a table, which its element type holds.
-fn table(text: &Spanned<Vec<Spanned<i64>>>, element: Element) -> Result<Vec<i64>, At> {
+pub(crate) fn table(text: &Spanned<Vec<Spanned<i64>>>, element: Element) -> Result<Vec<i64>, At> {
     if text.as_ref().is_empty() {
         return Err((text.span().start, "a table has at least one value".into()));
     }
@@ -178,7 +178,7 @@ fn table(text: &Spanned<Vec<Spanned<i64>>>, element: Element) -> Result<Vec<i64>
 }
 
 /// Least and greatest of some numbers.
-fn span(values: &[i64]) -> (i64, i64) {
+pub(crate) fn span(values: &[i64]) -> (i64, i64) {
     let (least, greatest) = (values.iter().min(), values.iter().max());
     (least.copied().unwrap_or(0), greatest.copied().unwrap_or(0))
 }

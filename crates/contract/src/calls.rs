@@ -85,7 +85,7 @@ pub struct Executed {
 }
 
 impl Executed {
-    fn add(&mut self, stats: &LiftStats, first: bool) {
+    pub(crate) fn add(&mut self, stats: &LiftStats, first: bool) {
         if first {
             self.instructions = stats.instructions;
             self.code_bytes = stats.code_bytes;

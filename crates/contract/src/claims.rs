@@ -78,7 +78,7 @@ fn function(contract: &Contract) -> String {
 
 /// A list of numbers. Long ones are named by the digest of their numbers, joined by a comma and a
 /// space.
-fn short(numbers: Vec<String>) -> String {
+pub(crate) fn short(numbers: Vec<String>) -> String {
     let text = numbers.join(", ");
     match numbers.len() {
         0..=8 => format!("[{text}]"),

@@ -12,6 +12,7 @@ pub mod claims;
 mod clauses;
 pub mod computes;
 pub mod contract;
+pub mod map;
 pub mod oracle;
 pub mod terms;
 

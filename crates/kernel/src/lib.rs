@@ -21,6 +21,7 @@ mod equal;
 pub mod form;
 pub mod fun;
 mod guard;
+pub mod map;
 mod modular;
 mod node;
 pub mod pieces;

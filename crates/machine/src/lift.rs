@@ -172,5 +172,7 @@ fn run<I: InstructionSet>(
         stats.code_bytes += I::length(&d.instruction) as u64;
     }
     let residue = machine.residue();
-    Ok((Case { condition: conditions.join(", "), regions, residue }, stats))
+    let bytes = machine.cpu.result()[..I::WORD].to_vec();
+    let result = FinalRegion { name: "the result".into(), loaded: vec![false; bytes.len()], bytes };
+    Ok((Case { condition: conditions.join(", "), regions, result, residue }, stats))
 }

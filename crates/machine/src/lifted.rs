@@ -171,6 +171,8 @@ pub struct Case {
     pub condition: String,
     /// Every region of the call, in its order, at return.
     pub regions: Vec<FinalRegion>,
+    /// The register of a function's result: all its bytes, whether they are one or not.
+    pub result: FinalRegion,
     /// What is left on the stack and in registers.
     pub residue: Residue,
 }

@@ -31,6 +31,7 @@ mod limits;
 mod lines;
 #[cfg(test)]
 mod low_tests;
+pub mod map;
 mod mod2k;
 mod moduli;
 mod plain;
@@ -105,15 +106,7 @@ pub fn prove(
     let parsed = match Object::parse(object) {
         Ok(o) => o,
         Err(e) => {
-            report.reasons.push(Reason {
-                kind: ReasonKind::Unmodelled,
-                text: e.to_string(),
-                address: None,
-                instruction: None,
-                interval: None,
-                allowed: None,
-                call: String::new(),
-            });
+            report.reason(ReasonKind::Unmodelled, "", e.to_string());
             return report;
         }
     };
@@ -167,6 +160,7 @@ fn empty_report(object: &[u8], contract: &Contract) -> Report {
         assumptions: claims::assumptions(contract),
         reasons: Vec::new(),
         witness: None,
+        remarks: Vec::new(),
         ranges: Default::default(),
         counts: Default::default(),
         times: Default::default(),

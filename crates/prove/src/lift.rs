@@ -1,10 +1,10 @@
 //! Lifting every call that the contract allows, and what a report says where one cannot be.
 
 use crate::prove::Job;
-use crate::report::{OVERFLOW_CHECK, ReasonKind, Verdict};
+use crate::report::{OVERFLOW_CHECK, ReasonKind, Report, Verdict};
 use crate::witness;
 use ringforge_contract::calls::{self, CallCase, CallLimits, Executed, NotLifted, Why};
-use ringforge_machine::graph::Graph;
+use ringforge_machine::graph::{Graph, NodeId};
 use ringforge_machine::{ElementError, LiftError, Violation};
 
 impl Job<'_> {
@@ -26,74 +26,85 @@ impl Job<'_> {
                 self.report.assumptions.push(a);
             }
         }
-        cases.map_err(|e| self.not_lifted(graph, &e)).ok()
+        cases
+            .map_err(|e| {
+                if e.why == Why::Stopped {
+                    return self.stopped(&e.call);
+                }
+                let names = |node| witness::inputs_below(graph, node, contract);
+                not_lifted(&mut self.report, &e, &names);
+            })
+            .ok()
     }
+}
 
-    fn not_lifted(&mut self, graph: &Graph, NotLifted { call, why }: &NotLifted) {
-        match why {
-            Why::Stopped => self.stopped(call),
-            Why::Nothing => {
-                self.reason(ReasonKind::Unmodelled, call, why.to_string());
-            }
-            Why::Lift(e) => self.lift_error(graph, call, e),
-            Why::Output(e) => {
-                // That a term has an address somewhere, in upper bits that are shifted or cut off
-                // say, does not show that its value depends on it.
-                let (kind, verdict) = match e {
-                    ElementError::Address { .. } => (ReasonKind::Unmodelled, Verdict::Unknown),
-                    _ => (ReasonKind::Undefined, Verdict::Refuted),
-                };
-                self.reason(kind, call, why.to_string());
-                self.report.verdict = verdict;
-            }
+/// Says in a report why a call has no terms; `names` gives those of the inputs below a term.
+pub(crate) fn not_lifted(
+    report: &mut Report,
+    NotLifted { call, why }: &NotLifted,
+    names: &dyn Fn(NodeId) -> String,
+) {
+    match why {
+        Why::Stopped => {}
+        Why::Nothing => {
+            report.reason(ReasonKind::Unmodelled, call, why.to_string());
+        }
+        Why::Lift(e) => lift_error(report, call, e, names),
+        Why::Output(e) => {
+            // That a term has an address somewhere, in upper bits that are shifted or cut off
+            // say, does not show that its value depends on it.
+            let (kind, verdict) = match e {
+                ElementError::Address { .. } => (ReasonKind::Unmodelled, Verdict::Unknown),
+                _ => (ReasonKind::Undefined, Verdict::Refuted),
+            };
+            report.reason(kind, call, why.to_string());
+            report.verdict = verdict;
         }
     }
+}
 
-    fn lift_error(&mut self, graph: &Graph, call: &str, e: &LiftError) {
-        let text = e.to_string();
-        let (kind, verdict, at) = match e {
-            LiftError::Violation(v) => match v {
-                Violation::ConstantTime { at, .. } if at.checks_overflow() => {
-                    let text = format!("{text}; {OVERFLOW_CHECK}");
-                    let r = self.reason(ReasonKind::Unmodelled, call, text);
-                    (r.address, r.instruction) = (Some(at.address), Some(at.instruction.clone()));
-                    self.report.verdict = Verdict::Unknown;
-                    return;
-                }
-                Violation::ConstantTime { at, depends, .. } => {
-                    let names = witness::inputs_below(graph, *depends, self.contract);
-                    let r = self.reason(
-                        ReasonKind::ConstantTime,
-                        call,
-                        format!("{text}; the value depends on {names}"),
-                    );
-                    r.address = Some(at.address);
-                    r.instruction = Some(at.instruction.clone());
-                    self.report.verdict = Verdict::Refuted;
-                    return;
-                }
-                Violation::Memory { at, .. } => (ReasonKind::Memory, Verdict::Refuted, Some(at)),
-                Violation::Undefined { at, .. } => {
-                    (ReasonKind::Undefined, Verdict::Refuted, Some(at))
-                }
-                Violation::CalleeSaved { at, .. } => (ReasonKind::Abi, Verdict::Refuted, Some(at)),
-            },
-            LiftError::Unsupported { at, .. } | LiftError::PointerComparison { at } => {
-                (ReasonKind::Unmodelled, Verdict::Unknown, Some(at))
+fn lift_error(report: &mut Report, call: &str, e: &LiftError, names: &dyn Fn(NodeId) -> String) {
+    let text = e.to_string();
+    let (kind, verdict, at) = match e {
+        LiftError::Violation(v) => match v {
+            Violation::ConstantTime { at, .. } if at.checks_overflow() => {
+                let text = format!("{text}; {OVERFLOW_CHECK}");
+                let r = report.reason(ReasonKind::Unmodelled, call, text);
+                (r.address, r.instruction) = (Some(at.address), Some(at.instruction.clone()));
+                report.verdict = Verdict::Unknown;
+                return;
             }
-            LiftError::StepLimit { at, .. } | LiftError::Stopped { at } => {
-                (ReasonKind::Stopped, Verdict::Unknown, Some(at))
+            Violation::ConstantTime { at, depends, .. } => {
+                let names = names(*depends);
+                let r = report.reason(
+                    ReasonKind::ConstantTime,
+                    call,
+                    format!("{text}; the value depends on {names}"),
+                );
+                r.address = Some(at.address);
+                r.instruction = Some(at.instruction.clone());
+                report.verdict = Verdict::Refuted;
+                return;
             }
-            LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
-                (ReasonKind::Unmodelled, Verdict::Unknown, None)
-            }
-        };
-        let at = at.cloned();
-        let r = self.reason(kind, call, text);
-        if let Some(at) = at {
-            r.address = Some(at.address);
-            r.instruction = Some(at.instruction);
+            Violation::Memory { at, .. } => (ReasonKind::Memory, Verdict::Refuted, Some(at)),
+            Violation::Undefined { at, .. } => (ReasonKind::Undefined, Verdict::Refuted, Some(at)),
+            Violation::CalleeSaved { at, .. } => (ReasonKind::Abi, Verdict::Refuted, Some(at)),
+        },
+        LiftError::Unsupported { at, .. } | LiftError::PointerComparison { at } => {
+            (ReasonKind::Unmodelled, Verdict::Unknown, Some(at))
         }
-        self.report.verdict = verdict;
+        LiftError::StepLimit { at, .. } | LiftError::Stopped { at } => {
+            (ReasonKind::Stopped, Verdict::Unknown, Some(at))
+        }
+        LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
+            (ReasonKind::Unmodelled, Verdict::Unknown, None)
+        }
+    };
+    let at = at.cloned();
+    let r = report.reason(kind, call, text);
+    if let Some(at) = at {
+        r.address = Some(at.address);
+        r.instruction = Some(at.instruction);
     }
+    report.verdict = verdict;
 }

@@ -42,17 +42,7 @@ impl<'a> Job<'a> {
     }
 
     pub(crate) fn reason(&mut self, kind: ReasonKind, call: &str, text: String) -> &mut Reason {
-        self.report.reasons.push(Reason {
-            kind,
-            text,
-            address: None,
-            instruction: None,
-            interval: None,
-            allowed: None,
-            call: call.to_string(),
-        });
-        let last = self.report.reasons.len() - 1;
-        &mut self.report.reasons[last]
+        self.report.reason(kind, call, text)
     }
 
     pub(crate) fn stopped(&mut self, call: &str) {

@@ -180,6 +180,9 @@ pub struct Report {
     pub reasons: Vec<Reason>,
     /// Inputs that show it.
     pub witness: Option<Witness>,
+    /// What is no reason, but worth a look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Ranges.
     pub ranges: Ranges,
     /// Counts.
@@ -193,6 +196,21 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds a reason.
+    pub(crate) fn reason(&mut self, kind: ReasonKind, call: &str, text: String) -> &mut Reason {
+        self.reasons.push(Reason {
+            kind,
+            text,
+            address: None,
+            instruction: None,
+            interval: None,
+            allowed: None,
+            call: call.to_string(),
+        });
+        let last = self.reasons.len() - 1;
+        &mut self.reasons[last]
+    }
+
     /// Whether the verdict is `proved`.
     pub fn is_proved(&self) -> bool {
         self.verdict == Verdict::Proved

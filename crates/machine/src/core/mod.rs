@@ -74,6 +74,10 @@ pub(crate) trait InstructionSet: Sized {
     fn routine(name: &str) -> Option<Routine> {
         Routine::of_c(name)
     }
+    /// The register of an integer result.
+    fn result(&self) -> &[Byte] {
+        self.argument(0)
+    }
     /// After a call of another object's function: the result, and nothing that it may change.
     fn after_call(&mut self, result: [Byte; 8]);
 

@@ -117,6 +117,10 @@ impl InstructionSet for X86_64 {
         &self.gpr[SAVED[i]]
     }
 
+    fn result(&self) -> &[Byte] {
+        &self.gpr[RAX]
+    }
+
     fn after_call(&mut self, result: [Byte; 8]) {
         for r in CLOBBERED {
             self.gpr[r] = [Byte::Undefined; 8];

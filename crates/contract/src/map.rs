@@ -1,0 +1,278 @@
+//! Contracts of functions that handle each element by itself, as TOML.
+//!
+//! ```toml
+//! contract = 1
+//! symbol = "compress"
+//! abi = "sysv-x86-64"
+//! computes = "map"
+//!
+//! [[argument]]
+//! name = "out"
+//! role = "output"               # or "inout": then its own name in a formula is its value at entry
+//! element = "u8"
+//! bits = 10                     # fields of 10 bits, side by side from the lowest bit of the first byte
+//! length = 256                  # fields
+//! range = [0, 1023]
+//! formula = "round(a * 1024 / 3329) mod 1024"    # with `modulo = m` a congruence modulo m
+//!
+//! [[argument]]
+//! name = "a"
+//! role = "input"
+//! element = "i16"
+//! length = 256
+//! range = [0, 3328]
+//!
+//! [[argument]]
+//! name = "bit"
+//! role = "number"               # passed by value: `value` is the one, `range` stands for any of them
+//! range = [0, 1]
+//! ```
+//!
+//! With `computes = "equal"` the function says by its result whether its two inputs are equal:
+//!
+//! ```toml
+//! returns = { element = "u32", equal = 0, different = 1 }      # `different` left out: anything but `equal`
+//! ```
+
+mod arguments;
+mod calls;
+mod claims;
+pub mod formula;
+mod oracle;
+
+use crate::arguments::{self as data, GivenText};
+use crate::clauses::At;
+use crate::contract::{Abi, Argument, ContractError, Element, Given, Role};
+use arguments::ArgumentText;
+pub use calls::{MapCase, cases};
+pub use claims::{assumptions, claims};
+use formula::Formula;
+pub use oracle::Wrong;
+use serde::Deserialize;
+use toml::Spanned;
+
+/// What contracts of this module may compute.
+const KINDS: [&str; 2] = ["map", "equal"];
+
+/// A contract that was checked to make sense.
+#[derive(Clone, Debug)]
+pub struct MapContract {
+    /// The function's symbol.
+    pub symbol: String,
+    /// Calling convention.
+    pub abi: Abi,
+    /// Arguments in the order of the prototype.
+    pub arguments: Vec<MapArgument>,
+    /// Pairs (output, input) of argument positions that may be one buffer.
+    pub alias: Vec<(usize, usize)>,
+    /// What the result says of the two inputs, if that is what is computed: then nothing is written.
+    pub returns: Option<Returns>,
+    /// Data of other objects.
+    pub given: Vec<Given>,
+    /// Sections of the object that can be written, whose content at entry is what the file says.
+    pub given_sections: Vec<String>,
+}
+
+/// An argument, and what its elements are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapArgument {
+    /// What it is in memory. Of packed fields, the bytes; their `range` is that of a field.
+    pub memory: Argument,
+    /// Bits of a field; of an array that is not packed, those of an element.
+    pub bits: u8,
+    /// Fields; 1 for a number.
+    pub length: usize,
+    /// What each field is at return, of what is written.
+    pub formula: Option<Formula>,
+    /// The formula holds modulo this.
+    pub modulo: Option<i64>,
+}
+
+impl MapArgument {
+    /// Whether fields lie side by side in bytes.
+    pub fn packed(&self) -> bool {
+        self.memory.role != Role::Number && self.bits != self.memory.element.bits()
+    }
+
+    /// Whether fields are read as signed.
+    pub fn signed(&self) -> bool {
+        !self.packed() && self.memory.element.signed()
+    }
+
+    /// Whether the function reads fields there, or is given any number of a range.
+    pub fn reads(&self) -> bool {
+        self.memory.role.reads() || self.any_number()
+    }
+
+    /// Whether it is a number of which a range is known.
+    pub fn any_number(&self) -> bool {
+        self.memory.role == Role::Number && self.memory.values.is_empty()
+    }
+
+    /// The value that a field must have, if the formula gives `value`: the nearest in the range.
+    pub fn allowed(&self, value: i128) -> i128 {
+        let (lo, hi) = (i128::from(self.memory.exit.0), i128::from(self.memory.exit.1));
+        match self.modulo.map(i128::from) {
+            Some(m) if value < lo => lo + (value - lo).rem_euclid(m),
+            Some(m) if value > hi => hi - (hi - value).rem_euclid(m),
+            _ => value,
+        }
+    }
+
+    /// Whether `found` fulfils what is promised of a field for which the formula gives `value`.
+    pub fn fulfilled(&self, found: i128, value: i128) -> bool {
+        let same = match self.modulo {
+            Some(m) => (found - value).rem_euclid(m.into()) == 0,
+            None => found == value,
+        };
+        same && i128::from(self.memory.exit.0) <= found && found <= i128::from(self.memory.exit.1)
+    }
+}
+
+/// A result that says whether two arrays are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Returns {
+    /// Its type.
+    pub element: Element,
+    /// The result for equal arrays.
+    pub equal: i64,
+    /// The result for others; if there is none, all but `equal`.
+    pub different: Option<i64>,
+}
+
+impl Returns {
+    /// Whether a result is right.
+    pub fn fulfilled(&self, equal: bool, found: i64) -> bool {
+        match (equal, self.different) {
+            (true, _) => found == self.equal,
+            (false, Some(different)) => found == different,
+            (false, None) => found != self.equal,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReturnsText {
+    element: Element,
+    equal: i64,
+    different: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    contract: Spanned<u64>,
+    symbol: Spanned<String>,
+    abi: Abi,
+    computes: Spanned<String>,
+    returns: Option<Spanned<ReturnsText>>,
+    #[serde(default)]
+    alias: Vec<Spanned<[String; 2]>>,
+    argument: Vec<Spanned<ArgumentText>>,
+    #[serde(default)]
+    given: Vec<Spanned<GivenText>>,
+}
+
+/// Whether a contract's text is one of this module.
+pub fn is_for(text: &str) -> bool {
+    let table = toml::from_str::<toml::Table>(text);
+    table.is_ok_and(|t| {
+        t.get("computes").and_then(|c| c.as_str()).is_some_and(|c| KINDS.contains(&c))
+    })
+}
+
+impl MapContract {
+    /// Parses and checks a contract.
+    ///
+    /// # Errors
+    /// With the position of the first thing that is wrong.
+    pub fn parse(text: &str) -> Result<MapContract, ContractError> {
+        let at = |offset: usize, message: String| ContractError::at(text, offset, message);
+        let parsed: Text = toml::from_str(text)
+            .map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_string()))?;
+        if *parsed.contract.as_ref() != 1 {
+            let m = "this tool reads `contract = 1`".to_string();
+            return Err(at(parsed.contract.span().start, m));
+        }
+        if parsed.symbol.as_ref().is_empty() {
+            return Err(at(parsed.symbol.span().start, "the symbol is empty".into()));
+        }
+        let arguments = arguments::arguments(&parsed.argument).map_err(|(o, m)| at(o, m))?;
+        let kind = (parsed.computes.span().start, parsed.computes.as_ref() == "equal");
+        let returns =
+            returns(kind, parsed.returns.as_ref(), &arguments).map_err(|(o, m)| at(o, m))?;
+        let (given, given_sections) = data::given(&parsed.given).map_err(|(o, m)| at(o, m))?;
+        let mut alias = Vec::new();
+        for pair in &parsed.alias {
+            let found = arguments::alias(&arguments, pair.as_ref());
+            alias.push(found.map_err(|m| at(pair.span().start, m))?);
+        }
+        let symbol = parsed.symbol.into_inner();
+        Ok(MapContract {
+            symbol,
+            abi: parsed.abi,
+            arguments,
+            alias,
+            returns,
+            given,
+            given_sections,
+        })
+    }
+
+    /// The two arrays that are compared.
+    pub fn compared(&self) -> Vec<usize> {
+        let array = |i: &usize| self.arguments[*i].memory.role == Role::Input;
+        (0..self.arguments.len()).filter(array).collect()
+    }
+
+    /// Positions of what is read, in the order of the prototype: the operands of the calls.
+    pub fn inputs(&self) -> Vec<usize> {
+        (0..self.arguments.len()).filter(|&i| self.arguments[i].reads()).collect()
+    }
+
+    /// Positions of what is written.
+    pub fn outputs(&self) -> Vec<usize> {
+        (0..self.arguments.len()).filter(|&i| self.arguments[i].memory.role.writes()).collect()
+    }
+}
+
+/// What the result says, and whether the arguments are of that kind.
+fn returns(
+    (at, equal): (usize, bool),
+    text: Option<&Spanned<ReturnsText>>,
+    arguments: &[MapArgument],
+) -> Result<Option<Returns>, At> {
+    let count = |role: fn(Role) -> bool| arguments.iter().filter(|a| role(a.memory.role)).count();
+    let written = count(Role::writes);
+    if !equal {
+        return match text {
+            Some(text) => Err((text.span().start, "a map has no `returns`: leave it out".into())),
+            None if written == 0 => {
+                Err((at, "a map has an argument of role \"output\" or \"inout\"".into()))
+            }
+            None => Ok(None),
+        };
+    }
+    let Some(text) = text else { return Err((at, "\"equal\" needs `returns`".into())) };
+    let inputs: Vec<&MapArgument> =
+        arguments.iter().filter(|a| a.memory.role == Role::Input).collect();
+    let alike = |x: &MapArgument, y: &MapArgument| {
+        (x.bits, x.length, x.memory.element, x.memory.range)
+            == (y.bits, y.length, y.memory.element, y.memory.range)
+    };
+    let whole = |a: &MapArgument| !a.packed() && a.memory.range == a.memory.element.range();
+    if written > 0 || inputs.len() != 2 || !alike(inputs[0], inputs[1]) || !whole(inputs[0]) {
+        let m = "\"equal\" compares two inputs of one element, length and range, which is all that the element holds, and writes nothing";
+        return Err((at, m.into()));
+    }
+    let r = text.as_ref();
+    let (lo, hi) = r.element.range();
+    if [Some(r.equal), r.different].into_iter().flatten().any(|v| v < lo || v > hi) {
+        return Err((text.span().start, format!("the results lie in the element's [{lo}, {hi}]")));
+    }
+    if r.different == Some(r.equal) {
+        return Err((text.span().start, "`equal` and `different` are one".into()));
+    }
+    Ok(Some(Returns { element: r.element, equal: r.equal, different: r.different }))
+}

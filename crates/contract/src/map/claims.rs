@@ -1,0 +1,104 @@
+//! What a proof of a contract for each element claims and assumes, in words.
+
+use super::calls::one_array;
+use super::{MapArgument, MapContract};
+use crate::claims::short;
+use crate::contract::Role;
+
+/// What is proved, if it is.
+pub fn claims(contract: &MapContract) -> Vec<String> {
+    let mut claims = Vec::new();
+    for i in contract.outputs() {
+        let a = &contract.arguments[i];
+        let (name, n, exit) = (&a.memory.name, a.length, a.memory.exit);
+        let formula = a.formula.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (at, congruent) = (format!("{}[i]", name), a.modulo);
+        let is = match congruent {
+            None => format!("{at} = {formula}"),
+            Some(m) => format!("{at} is congruent to {formula} modulo {m}"),
+        };
+        let entry = if a.memory.role == Role::InOut { " at exit" } else { "" };
+        claims.push(format!(
+            "{is}{entry}, over the integers, for each i < {n} and all inputs in range{}",
+            fields(a)
+        ));
+        claims.push(format!("every element of {name} lies in [{}, {}]{entry}", exit.0, exit.1));
+    }
+    if let Some(returns) = contract.returns {
+        let names: Vec<&str> = (contract.compared().into_iter())
+            .map(|i| contract.arguments[i].memory.name.as_str())
+            .collect();
+        let other = match returns.different {
+            Some(different) => different.to_string(),
+            None => "another number".into(),
+        };
+        claims.push(format!(
+            "the result, of {} bits, is {} if {} are equal, and {other} if not",
+            returns.element.bits(),
+            returns.equal,
+            names.join(" and ")
+        ));
+    }
+    claims.push("no access outside the buffers and the own stack frame; inputs unchanged".into());
+    claims.push("no branch, address or variable-time operand depends on an input".into());
+    claims.push("callee-saved registers are restored".into());
+    claims
+}
+
+/// How an array is packed.
+fn fields(a: &MapArgument) -> String {
+    if !a.packed() {
+        return String::new();
+    }
+    format!("; {}[i] is bits {} i to {0} i + {} of its bytes", a.memory.name, a.bits, a.bits - 1)
+}
+
+/// What callers promise.
+pub fn assumptions(contract: &MapContract) -> Vec<String> {
+    let numbers = |values: &[i64]| short(values.iter().map(i64::to_string).collect());
+    let mut assumptions = Vec::new();
+    for a in &contract.arguments {
+        let (name, (lo, hi), align) = (&a.memory.name, a.memory.range, a.memory.align);
+        assumptions.push(match a.memory.role {
+            Role::Output => continue,
+            Role::Input | Role::InOut => {
+                let entry = if a.memory.role == Role::InOut { " at entry" } else { "" };
+                let n = a.length;
+                let packed = fields(a);
+                format!(
+                    "{name}[0..{n}] lie in [{lo}, {hi}]{entry}, aligned to {align} bytes{packed}"
+                )
+            }
+            Role::Table => {
+                let values = numbers(&a.memory.values);
+                format!("{name} points to {values}, aligned to {align} bytes")
+            }
+            Role::Number if a.any_number() => {
+                format!("{name} lies in [{lo}, {hi}], in the whole register")
+            }
+            Role::Number => format!("{name} is {lo} in all 64 bits"),
+        });
+    }
+    assumptions.extend(contract.given.iter().map(|g| {
+        format!(
+            "`{}` of another object holds {}, {} bits each, aligned to {} bytes",
+            g.symbol,
+            numbers(&g.values),
+            g.element.bits(),
+            g.align
+        )
+    }));
+    assumptions.extend(contract.given_sections.iter().map(|s| {
+        format!("the section {s}, which can be written, holds at entry what the object says")
+    }));
+    let name = |i: usize| contract.arguments[i].memory.name.as_str();
+    let arrays = |i: &usize| contract.arguments[*i].memory.role != Role::Number;
+    let arrays: Vec<&str> = (0..contract.arguments.len()).filter(arrays).map(name).collect();
+    if arrays.len() + contract.given.len() > 1 {
+        let pairs = one_array(contract).into_iter().chain(contract.alias.iter().copied());
+        let pairs: Vec<String> = pairs.map(|(x, y)| format!("{} = {}", name(x), name(y))).collect();
+        let or = if pairs.is_empty() { "" } else { ", or one pair does exactly: " };
+        assumptions.push(format!("no two arrays overlap{or}{}", pairs.join(" or ")));
+    }
+    assumptions
+}

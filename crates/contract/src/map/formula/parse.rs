@@ -1,0 +1,234 @@
+//! The text of formulas.
+
+use super::{Binary, Expr, Unary};
+
+/// Constants, and powers, lie below this.
+const LARGE: i128 = 1 << 64;
+/// Parts in parts.
+const DEPTH: usize = 64;
+
+/// Reads a formula from left to right.
+pub(super) struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    names: &'t [&'t str],
+    depth: usize,
+}
+
+type Parsed = Result<Expr, (usize, String)>;
+
+fn binary(op: Binary, x: Expr, y: Expr) -> Expr {
+    Expr::Binary(op, x.into(), y.into())
+}
+
+impl<'t> Parser<'t> {
+    pub fn new(text: &'t str, names: &'t [&'t str]) -> Parser<'t> {
+        Parser { text, at: 0, names, depth: 0 }
+    }
+
+    /// The whole text.
+    pub fn formula(mut self) -> Parsed {
+        let root = self.choice()?;
+        self.blanks();
+        if self.at < self.text.len() {
+            return Err(self.expected("an operator, or the formula's end"));
+        }
+        Ok(root)
+    }
+
+    fn blanks(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn expected(&self, what: &str) -> (usize, String) {
+        (self.at, format!("the formula: expected {what}"))
+    }
+
+    /// Takes a sign, if it is next.
+    fn sign(&mut self, sign: &str) -> bool {
+        self.blanks();
+        let found = self.text[self.at..].starts_with(sign);
+        self.at += if found { sign.len() } else { 0 };
+        found
+    }
+
+    /// The word that is next, which is not taken.
+    fn word(&mut self) -> String {
+        self.blanks();
+        let letter = |c: &char| c.is_alphanumeric() || *c == '_';
+        self.text[self.at..].chars().take_while(letter).collect()
+    }
+
+    fn close(&mut self, sign: &str) -> Result<(), (usize, String)> {
+        if self.sign(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
+    }
+
+    fn choice(&mut self) -> Parsed {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err((self.at, format!("the formula: more than {DEPTH} parts in parts")));
+        }
+        let condition = self.comparison()?;
+        let chosen = if self.sign("?") {
+            let yes = self.choice()?;
+            self.close(":")?;
+            Expr::Select(condition.into(), yes.into(), self.choice()?.into())
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Ok(chosen)
+    }
+
+    fn comparison(&mut self) -> Parsed {
+        let left = self.sum()?;
+        // The longer ones first.
+        for sign in ["<=", ">=", "==", "!=", "<", ">"] {
+            if self.sign(sign) {
+                let right = self.sum()?;
+                return Ok(match sign {
+                    "<=" => binary(Binary::AtMost, left, right),
+                    ">=" => binary(Binary::AtMost, right, left),
+                    "<" => binary(Binary::Less, left, right),
+                    ">" => binary(Binary::Less, right, left),
+                    "==" => binary(Binary::Equal, left, right),
+                    _ => binary(Binary::Sub, Expr::Const(1), binary(Binary::Equal, left, right)),
+                });
+            }
+        }
+        Ok(left)
+    }
+
+    fn sum(&mut self) -> Parsed {
+        let mut sum = self.term()?;
+        loop {
+            if self.sign("+") {
+                sum = binary(Binary::Add, sum, self.term()?);
+            } else if self.sign("-") {
+                sum = binary(Binary::Sub, sum, self.term()?);
+            } else {
+                return Ok(sum);
+            }
+        }
+    }
+
+    fn term(&mut self) -> Parsed {
+        let mut term = self.factor()?;
+        loop {
+            let op = match self.word().as_str() {
+                "mod" => Unary::Mod,
+                "cmod" => Unary::Cmod,
+                _ if self.sign("*") => {
+                    term = binary(Binary::Mul, term, self.factor()?);
+                    continue;
+                }
+                _ => return Ok(term),
+            };
+            self.at += self.word().len();
+            term = Expr::Unary(op, term.into(), self.constant()?);
+        }
+    }
+
+    /// A positive factor without names.
+    fn constant(&mut self) -> Result<i128, (usize, String)> {
+        self.blanks();
+        let at = self.at;
+        match self.factor()?.value_alone() {
+            Some(c) if (1..=LARGE).contains(&c) => Ok(c),
+            _ => Err((at, "the formula: expected a constant from 1 to 2^64".into())),
+        }
+    }
+
+    fn factor(&mut self) -> Parsed {
+        if self.sign("-") {
+            self.depth += 1;
+            if self.depth > DEPTH {
+                return Err((self.at, format!("the formula: more than {DEPTH} parts in parts")));
+            }
+            let factor = self.factor()?;
+            self.depth -= 1;
+            return Ok(match factor {
+                Expr::Const(c) => Expr::Const(-c),
+                other => binary(Binary::Sub, Expr::Const(0), other),
+            });
+        }
+        if self.sign("(") {
+            let inner = self.choice()?;
+            self.close(")")?;
+            return Ok(inner);
+        }
+        let (word, at) = (self.word(), self.at);
+        if word.starts_with(|c: char| c.is_ascii_digit()) {
+            return self.integer(&word);
+        }
+        self.at += word.len();
+        match word.as_str() {
+            "floor" | "round" | "ceil" => {
+                self.close("(")?;
+                let (above, slash) = (self.sum()?, "/");
+                self.close(slash)?;
+                let d = self.constant()?;
+                self.close(")")?;
+                let above = match word.as_str() {
+                    "floor" => above,
+                    "ceil" => binary(Binary::Add, above, Expr::Const(d - 1)),
+                    _ => {
+                        let twice = binary(Binary::Mul, Expr::Const(2), above);
+                        let above = binary(Binary::Add, twice, Expr::Const(d));
+                        return Ok(Expr::Unary(Unary::Floor, above.into(), 2 * d));
+                    }
+                };
+                Ok(Expr::Unary(Unary::Floor, above.into(), d))
+            }
+            "min" | "max" => {
+                self.close("(")?;
+                let first = self.choice()?;
+                self.close(",")?;
+                let second = self.choice()?;
+                self.close(")")?;
+                let op = if word == "min" { Binary::Min } else { Binary::Max };
+                Ok(binary(op, first, second))
+            }
+            "abs" => {
+                self.close("(")?;
+                let inner = self.choice()?;
+                self.close(")")?;
+                let negated = binary(Binary::Sub, Expr::Const(0), inner.clone());
+                Ok(binary(Binary::Max, inner, negated))
+            }
+            name => match self.names.iter().position(|n| *n == name) {
+                Some(argument) => Ok(Expr::Element(argument)),
+                None => {
+                    self.at = at;
+                    let names = self.names.join("`, `");
+                    Err(self.expected(&format!(
+                        "a number, `(`, `floor`, `round`, `ceil`, `min`, `max`, `abs` or one of `{names}`"
+                    )))
+                }
+            },
+        }
+    }
+
+    fn integer(&mut self, word: &str) -> Parsed {
+        let read = |word: &str| match word.strip_prefix("0x") {
+            Some(hex) => i128::from_str_radix(hex, 16).ok(),
+            None => word.parse::<i128>().ok(),
+        };
+        let number = read(word).filter(|c| *c <= LARGE);
+        let Some(mut number) = number else {
+            return Err(self.expected("an integer up to 2^64"));
+        };
+        self.at += word.len();
+        if self.sign("^") {
+            let power = self.word();
+            let value = power.parse::<u32>().ok().and_then(|p| number.checked_pow(p));
+            let Some(value) = value.filter(|c| *c <= LARGE) else {
+                return Err(self.expected("a power up to 2^64"));
+            };
+            self.at += power.len();
+            number = value;
+        }
+        Ok(Expr::Const(number))
+    }
+}

@@ -1,0 +1,88 @@
+//! What outputs should be, from the contract alone: slow and obvious.
+
+use super::{MapArgument, MapContract};
+
+/// A field that is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// The argument that is written; [`None`] of the result.
+    pub argument: Option<usize>,
+    /// The field.
+    pub field: usize,
+    /// What it is.
+    pub found: i64,
+    /// What it should be.
+    pub expected: i64,
+}
+
+impl MapArgument {
+    /// The fields of an array of elements in memory.
+    pub fn fields(&self, memory: &[i64]) -> Vec<i64> {
+        if !self.packed() {
+            return memory.to_vec();
+        }
+        let bit = |at: usize| memory[at / 8] >> (at % 8) & 1;
+        let bits = usize::from(self.bits);
+        (0..self.length).map(|k| (0..bits).map(|i| bit(bits * k + i) << i).sum()).collect()
+    }
+
+    /// The elements in memory of an array of fields.
+    pub fn memory_of(&self, fields: &[i64]) -> Vec<i64> {
+        if !self.packed() {
+            return fields.to_vec();
+        }
+        let bits = usize::from(self.bits);
+        let bit = |at: usize| fields[at / bits] >> (at % bits) & 1;
+        (0..self.memory.length).map(|k| (0..8).map(|i| bit(8 * k + i) << i).sum()).collect()
+    }
+}
+
+impl MapContract {
+    /// What the fields of the arguments that are written should be, for the fields of those that are read, in the order
+    /// of [`MapContract::inputs`]; [`None`] beyond 128 bits.
+    pub fn expected(&self, inputs: &[Vec<i64>]) -> Option<Vec<Vec<i128>>> {
+        let operands = self.inputs();
+        let value = |argument: usize, k: usize| -> i128 {
+            let a = &self.arguments[argument];
+            let fields = match operands.iter().position(|&o| o == argument) {
+                Some(operand) => &inputs[operand],
+                None => &a.memory.values,
+            };
+            fields[if a.memory.values.is_empty() && !a.any_number() { k } else { 0 }].into()
+        };
+        let of = |argument: usize| -> Option<Vec<i128>> {
+            let a = &self.arguments[argument];
+            let formula = &a.formula.as_ref()?.root;
+            (0..a.length).map(|k| formula.value(&|x| value(x, k))).collect()
+        };
+        self.outputs().into_iter().map(of).collect()
+    }
+
+    /// The first field that is wrong, for fields of what is read, and elements in memory of what is written; the result,
+    /// if the contract says what it is, comes last.
+    pub fn wrong(&self, inputs: &[Vec<i64>], outputs: &[Vec<i64>]) -> Option<Wrong> {
+        let expected = self.expected(inputs)?;
+        for ((argument, memory), values) in self.outputs().into_iter().zip(outputs).zip(expected) {
+            let a = &self.arguments[argument];
+            for (field, (found, value)) in a.fields(memory).into_iter().zip(values).enumerate() {
+                if !a.fulfilled(found.into(), value) {
+                    let expected = i64::try_from(a.allowed(value)).unwrap_or(i64::MAX);
+                    return Some(Wrong { argument: Some(argument), field, found, expected });
+                }
+            }
+        }
+        let returns = self.returns?;
+        let found = *outputs.last()?.first()?;
+        let of = |i: usize| self.inputs().iter().position(|&x| x == i).map(|o| &inputs[o]);
+        let mut compared = self.compared().into_iter().map(of);
+        let equal = compared.next()? == compared.next()?;
+        let other = returns.different.unwrap_or(!returns.equal);
+        let expected = if equal { returns.equal } else { other };
+        (!returns.fulfilled(equal, found)).then_some(Wrong {
+            argument: None,
+            field: 0,
+            found,
+            expected,
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! Contracts for each element: every output field is what its formula says, for all inputs in range.
+//!
+//! **Statement.** Let each field of an output be, as a word, a term over fields of the inputs and over numbers that are
+//! passed by value. If at every point of the inputs' ranges the term, read as the contract says,
+//! fulfils the contract's formula and range, then the function fulfils the contract.
+//!
+//! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`), renames its inputs,
+//! so that one term stands for all fields with the same code, and decides each term once:
+//!
+//! - at all points, one by one;
+//! - or as a function of one sum s of inputs (`along.rs`), which the formula must depend on alone too: at all values
+//!   of s, or for wide ranges on pieces where both are affine;
+//! - or for each value of a number of few values, by itself;
+//! - or bit by bit, if all operations are bitwise and the formula is an input.
+
+mod along;
+mod equality;
+mod judge;
+mod lines;
+mod project;
+
+use crate::check::Limits;
+use crate::guard::guarded;
+use judge::Judge;
+use project::Projection;
+use ringforge_contract::map::{MapCase, MapContract};
+use ringforge_machine::graph::{Graph, NodeId};
+use rustc_hash::FxHashSet;
+
+/// Why a case is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// A field is wrong.
+    Wrong {
+        /// The argument that is written.
+        argument: usize,
+        /// The field.
+        field: usize,
+        /// Arguments, fields and their values; others do not matter.
+        at: Vec<(usize, usize, i64)>,
+    },
+    /// Not decided what the result is.
+    Result(String),
+    /// Not decided.
+    Open {
+        /// The argument that is written.
+        argument: usize,
+        /// The field.
+        field: usize,
+        /// Why.
+        why: String,
+    },
+    /// The caller stopped it, or something panicked.
+    Stopped(String),
+}
+
+/// What was accepted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// Fields.
+    pub fields: usize,
+    /// Distinct terms.
+    pub terms: usize,
+    /// Points, and pieces, at which terms and formulas were compared.
+    pub points: u64,
+    /// Fields of inputs, by argument, that no output depends on.
+    pub unread: Vec<(usize, usize)>,
+}
+
+/// Checks one call. `tick` is told the fraction done, and returns false to stop.
+///
+/// # Errors
+/// A field that is wrong, or why one is not decided.
+pub fn check(
+    contract: &MapContract,
+    graph: &Graph,
+    case: &MapCase,
+    limits: Limits,
+    tick: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Checked, Flaw> {
+    guarded(|| checked(contract, graph, case, limits, tick)).map_err(Flaw::Stopped)?
+}
+
+fn checked(
+    contract: &MapContract,
+    graph: &Graph,
+    case: &MapCase,
+    limits: Limits,
+    tick: &(dyn Fn(f64) -> bool + Sync),
+) -> Result<Checked, Flaw> {
+    let mut done = Checked::default();
+    let mut projection = Projection::new(contract, graph, case);
+    let mut judge = Judge::new(contract, limits.work);
+    let mut settled: FxHashSet<(usize, NodeId)> = FxHashSet::default();
+    let mut read: FxHashSet<(usize, usize)> = FxHashSet::default();
+    let outputs = contract.outputs();
+    let total: usize = outputs.iter().map(|&a| contract.arguments[a].length).sum();
+    for (&argument, nodes) in outputs.iter().zip(&case.outputs) {
+        for field in 0..contract.arguments[argument].length {
+            let open = |why: String| Flaw::Open { argument, field, why };
+            let root = projection.field(argument, nodes, field).map_err(open)?;
+            for (input, index) in projection.leaves(root) {
+                let number = contract.arguments[input].any_number();
+                read.insert((input, if number { 0 } else { project::absolute(index, field) }));
+            }
+            done.fields += 1;
+            if !settled.insert((argument, root)) {
+                continue;
+            }
+            if !tick(done.fields as f64 / total as f64) {
+                return Err(Flaw::Stopped("stopped".into()));
+            }
+            judge.decide(&mut projection.out, root, argument).map_err(|no| match no {
+                judge::No::Wrong(at) => {
+                    let at = at.into_iter();
+                    let at = at.map(|((a, i), v)| (a, project::absolute(i, field), v)).collect();
+                    Flaw::Wrong { argument, field, at }
+                }
+                judge::No::Open(why) => open(why),
+            })?;
+        }
+    }
+    done.terms = settled.len();
+    done.points = judge.points;
+    if let Some(result) = case.result {
+        done.points += equality::check(contract, &projection, graph, result, limits.work)
+            .map_err(Flaw::Result)?;
+        done.terms += 1;
+        done.fields += 1;
+        return Ok(done);
+    }
+    for a in contract.inputs() {
+        done.unread.extend(
+            (0..contract.arguments[a].length).map(|k| (a, k)).filter(|k| !read.contains(k)),
+        );
+    }
+    Ok(done)
+}

@@ -1,0 +1,277 @@
+//! Whether one term fulfils its formula at every point of its inputs' ranges.
+
+use super::along::Along;
+use super::project::leaves;
+use crate::fun::Funs;
+use rayon::prelude::*;
+use ringforge_contract::contract::Role;
+use ringforge_contract::map::formula::Expr;
+use ringforge_contract::map::{MapArgument, MapContract};
+use ringforge_machine::eval::Tape;
+use ringforge_machine::graph::{Graph, NodeId, Op};
+use rustc_hash::FxHashMap;
+
+/// Points that are looked at one by one before anything else is tried, and at most.
+const FEW: u64 = 1 << 18;
+const MANY: u64 = 1 << 28;
+/// The same where an element of another number is among the inputs.
+const OTHERS: u64 = 1 << 20;
+/// Values of a number that are looked at apart.
+const APART: u64 = 16;
+/// Points that are evaluated together.
+const BATCH: usize = 256;
+
+/// An input of a term: an argument, and 0 for the field itself, else another ([`super::project`]).
+pub(super) type Input = (usize, u32);
+
+/// Why a term is not accepted.
+pub(super) enum No {
+    /// It is wrong at these values of inputs.
+    Wrong(Vec<(Input, i64)>),
+    /// It is not decided.
+    Open(String),
+}
+
+/// Decides terms of a contract.
+pub(super) struct Judge<'a> {
+    contract: &'a MapContract,
+    funs: Funs,
+    budget: u64,
+    /// Points and pieces looked at.
+    pub points: u64,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(contract: &'a MapContract, budget: u64) -> Judge<'a> {
+        Judge { contract, funs: Funs::default(), budget, points: 0 }
+    }
+
+    /// Decides a term of `graph`, the value of a field of an argument.
+    pub fn decide(&mut self, graph: &mut Graph, root: NodeId, argument: usize) -> Result<(), No> {
+        let contract = self.contract;
+        let formula = contract.arguments[argument].formula.as_ref();
+        let mut formula = formula.ok_or_else(|| No::Open("no formula".into()))?.root.clone();
+        for (i, a) in contract.arguments.iter().enumerate() {
+            if a.memory.role == Role::Number && !a.any_number() {
+                formula = formula.with(i, a.memory.values[0].into());
+            }
+        }
+        self.decided(graph, root, argument, &formula)
+    }
+
+    fn decided(
+        &mut self,
+        graph: &mut Graph,
+        root: NodeId,
+        argument: usize,
+        formula: &Expr,
+    ) -> Result<(), No> {
+        let a = &self.contract.arguments[argument];
+        let mut inputs: Vec<Input> = formula.arguments().into_iter().map(|x| (x, 0)).collect();
+        inputs.extend(leaves(graph, root));
+        inputs.sort_unstable();
+        inputs.dedup();
+        let ranges: Vec<(i64, i64)> =
+            inputs.iter().map(|i| self.contract.arguments[i.0].memory.range).collect();
+        let size = |r: &(i64, i64)| (r.1 - r.0) as u64 + 1;
+        let points =
+            ranges.iter().try_fold(1u64, |n, r| n.checked_mul(size(r))).unwrap_or(u64::MAX);
+        let all = All { inputs: &inputs, ranges: &ranges, points };
+        if inputs.len() > 1 && points <= FEW {
+            return self.everywhere(graph, root, a, formula, &all);
+        }
+        if let Some(&(other, _)) = inputs.iter().find(|i| i.1 != 0) {
+            if points <= OTHERS {
+                return self.everywhere(graph, root, a, formula, &all);
+            }
+            let name = &self.contract.arguments[other].memory.name;
+            return Err(No::Open(format!("it depends on another element of {name} too")));
+        }
+        let arguments: Vec<usize> = inputs.iter().map(|i| i.0).collect();
+        let along = Along {
+            contract: self.contract,
+            graph,
+            funs: &mut self.funs,
+            budget: &mut self.budget,
+        };
+        if let Some(found) = along.decide(root, a, formula, &arguments) {
+            let (points, wrong) = found.map_err(No::Open)?;
+            self.points += points;
+            let own = |at: Vec<(usize, i64)>| at.into_iter().map(|(x, v)| ((x, 0), v)).collect();
+            return wrong.map_or(Ok(()), |at| Err(No::Wrong(own(at))));
+        }
+        if points <= MANY {
+            return self.everywhere(graph, root, a, formula, &all);
+        }
+        // The number of fewest values, each by itself.
+        let fewest = (0..arguments.len()).min_by_key(|&i| size(&ranges[i]));
+        if let Some(i) = fewest.filter(|&i| size(&ranges[i]) <= APART) {
+            for value in ranges[i].0..=ranges[i].1 {
+                let here = replaced(graph, root, arguments[i], value);
+                let formula = formula.with(arguments[i], value.into());
+                self.decided(graph, here, argument, &formula).map_err(|no| match no {
+                    No::Wrong(mut at) => {
+                        at.retain(|x| x.0.0 != arguments[i]);
+                        at.push(((arguments[i], 0), value));
+                        No::Wrong(at)
+                    }
+                    open => open,
+                })?;
+            }
+            return Ok(());
+        }
+        self.bitwise(graph, root, a, formula)
+    }
+
+    /// At all points.
+    fn everywhere(
+        &mut self,
+        graph: &Graph,
+        root: NodeId,
+        a: &MapArgument,
+        formula: &Expr,
+        all: &All,
+    ) -> Result<(), No> {
+        let tape = Tape::new(graph, &[root]).map_err(|e| No::Open(e.to_string()))?;
+        let cost = all.points.saturating_mul(tape.nodes().len() as u64);
+        let left = self.budget.checked_sub(cost);
+        self.budget = left.ok_or_else(|| No::Open("more work than is allowed for".into()))?;
+        self.points += all.points;
+        let batches = all.points.div_ceil(BATCH as u64);
+        let wrong = (0..batches).into_par_iter().find_map_first(|batch| {
+            let start = batch * BATCH as u64;
+            let count = (all.points - start).min(BATCH as u64) as usize;
+            let values = tape.run_batch(count, &mut |operand, index, out| {
+                let place = all.inputs.iter().position(|x| *x == (usize::from(operand), index));
+                for (j, v) in out.iter_mut().enumerate() {
+                    *v = place.map_or(0, |p| all.value(p, start + j as u64)) as u64;
+                }
+            });
+            (0..count).find_map(|j| {
+                let point = start + j as u64;
+                let value = |x: usize| {
+                    let place = all.inputs.iter().position(|y| *y == (x, 0));
+                    place.map_or(0, |p| all.value(p, point).into())
+                };
+                let found = read(values[0][j], a);
+                let fine = formula.value(&value).is_some_and(|v| a.fulfilled(found, v));
+                (!fine).then_some(point)
+            })
+        });
+        match wrong {
+            None => Ok(()),
+            Some(point) => {
+                let at = all.inputs.iter().enumerate();
+                Err(No::Wrong(at.map(|(p, &x)| (x, all.value(p, point))).collect()))
+            }
+        }
+    }
+
+    /// Of words of one width and bitwise operations, each bit by itself; the formula is one of the inputs.
+    fn bitwise(
+        &mut self,
+        graph: &Graph,
+        root: NodeId,
+        a: &MapArgument,
+        formula: &Expr,
+    ) -> Result<(), No> {
+        let open = || {
+            No::Open("it combines elements in a way that is neither a function of one sum of them, nor bitwise, and they have too many values to look at all".into())
+        };
+        let &Expr::Element(is) = formula else { return Err(open()) };
+        let input = &self.contract.arguments[is];
+        // The word is the integer, in and out.
+        let fits = a.signed() == input.signed() || input.memory.range.0 >= 0 && !a.signed();
+        let ((lo, hi), (least, most)) = (input.memory.range, a.memory.exit);
+        let mut inputs: Vec<usize> = leaves(graph, root).into_iter().map(|l| l.0).collect();
+        inputs.dedup();
+        let width = graph.width(root);
+        let tape = Tape::new(graph, &[root]).map_err(|e| No::Open(e.to_string()))?;
+        let bitwise = tape.nodes().iter().all(|&id| {
+            let node = graph.node(id);
+            let op =
+                matches!(node.op, Op::Const(_) | Op::Input { .. } | Op::And | Op::Or | Op::Xor);
+            op && node.width == width
+        });
+        if !(bitwise
+            && fits
+            && least <= lo
+            && hi <= most
+            && inputs.len() <= 12
+            && input.bits == width)
+        {
+            return Err(open());
+        }
+        for choice in 0..1u32 << inputs.len() {
+            let word = |x: usize| {
+                let place = inputs.iter().position(|y| *y == x);
+                if place.is_some_and(|p| choice >> p & 1 == 1) {
+                    u64::MAX >> (64 - width)
+                } else {
+                    0
+                }
+            };
+            self.points += 1;
+            let found = tape.run(|operand, _| word(usize::from(operand)))[0];
+            // The bits of another input stand for all words; which are in range is not looked at.
+            if !inputs.contains(&is) || found != word(is) {
+                return Err(open());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All points of some inputs' ranges, in a row.
+struct All<'a> {
+    inputs: &'a [Input],
+    ranges: &'a [(i64, i64)],
+    points: u64,
+}
+
+impl All<'_> {
+    /// The value of the input at `place` at a point.
+    fn value(&self, place: usize, point: u64) -> i64 {
+        let mut rest = point;
+        for (lo, hi) in &self.ranges[..place] {
+            rest /= (hi - lo) as u64 + 1;
+        }
+        let (lo, hi) = self.ranges[place];
+        lo + (rest % ((hi - lo) as u64 + 1)) as i64
+    }
+}
+
+/// A word as the contract reads it.
+fn read(word: u64, a: &MapArgument) -> i128 {
+    let unused = 64 - u32::from(a.bits);
+    if a.signed() { i128::from(((word << unused) as i64) >> unused) } else { word.into() }
+}
+
+/// The term with an argument's field replaced by a number.
+fn replaced(graph: &mut Graph, root: NodeId, argument: usize, value: i64) -> NodeId {
+    let mut order = vec![root];
+    let mut seen = rustc_hash::FxHashSet::from_iter([root]);
+    let mut next = 0;
+    while next < order.len() {
+        let args = graph.node(order[next]).args.clone();
+        order.extend(args.into_iter().filter(|a| seen.insert(*a)));
+        next += 1;
+    }
+    order.sort_unstable();
+    let mut new: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+    for id in order {
+        let node = graph.node(id).clone();
+        let made = match node.op {
+            Op::Input { operand, .. } if usize::from(operand) == argument => {
+                graph.constant(node.width, value as u64 & u64::MAX >> (64 - node.width))
+            }
+            Op::Input { .. } | Op::Const(_) => id,
+            op => {
+                let args: Vec<NodeId> = node.args.iter().map(|a| new[a]).collect();
+                graph.rebuild(node.width, op, &args)
+            }
+        };
+        new.insert(id, made);
+    }
+    new[&root]
+}
