@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use ringforge_machine::Object;
 use ringforge_prove::constant_time::{SafetyContract, check};
 use ringforge_prove::contract::Contract;
+use ringforge_prove::map::{self, MapContract};
 use ringforge_prove::{Progress, Verdict, chain};
 use serde::Serialize;
 
@@ -25,6 +26,7 @@ const LISTED: usize = 12;
 enum Promise {
     ConstantTime(SafetyContract),
     Computes(Box<Contract>),
+    Map(Box<MapContract>),
 }
 
 /// What was found of one function under one contract.
@@ -82,6 +84,7 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
             let abi = match &promise {
                 Promise::ConstantTime(contract) => contract.abi,
                 Promise::Computes(contract) => contract.abi,
+                Promise::Map(contract) => contract.abi,
             };
             if abi.check(&object).is_err() {
                 left_out.other_processors.push(origin.clone());
@@ -148,6 +151,10 @@ fn promised(origin: &str, text: &str) -> Result<Vec<(String, Promise)>, Failure>
         };
         return Ok(whole.functions.iter().map(alone).collect());
     }
+    if map::is_for(text) {
+        let contract = MapContract::parse(text).map_err(|e| proof::refused(origin, text, e))?;
+        return Ok(vec![(contract.symbol.clone(), Promise::Map(Box::new(contract)))]);
+    }
     if chain::is_for(text) {
         let m = format!("`{origin}` is a chain: prove it alone, with --contract");
         return Err(Failure::input(m));
@@ -169,6 +176,11 @@ fn prove(
             let seconds = report.functions.iter().map(|f| f.seconds).sum();
             let reasons = report.functions.iter().flat_map(|f| &f.reasons);
             Ok((report.verdict, seconds, reasons.map(|r| r.text.clone()).collect()))
+        }
+        Promise::Map(contract) => {
+            let report = map::prove(bytes, &contract, &args.limits.options(), &mut Silent);
+            let seconds = report.times.get("total").copied().unwrap_or(0.0);
+            Ok((report.verdict, seconds, report.reasons.iter().map(|r| r.text.clone()).collect()))
         }
         Promise::Computes(contract) => {
             let quiet = Ui { json: false, quiet: true };
