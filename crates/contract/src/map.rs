@@ -104,7 +104,7 @@ impl MapArgument {
         self.memory.role.reads() || self.any_number()
     }
 
-    /// Whether it is a number of which a range is known.
+    /// Whether it is a number with a known range.
     pub fn any_number(&self) -> bool {
         self.memory.role == Role::Number && self.memory.values.is_empty()
     }

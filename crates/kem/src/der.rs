@@ -104,7 +104,7 @@ macro_rules! der {
         /// The seed of a key in PKCS#8, for [`keypair_derand`] and [`decap_seed`].
         ///
         /// # Errors
-        /// [`Error::Encoding`]: this is not a form with a seed; [`Error::Key`]: the secret key beside it is of another seed.
+        /// [`Error::Encoding`]: this is not a form with a seed; [`Error::Key`]: the secret key in it is of another seed.
         pub fn seed_from_pkcs8(der: &[u8]) -> Result<zeroize::Zeroizing<[u8; $seed]>, Error> {
             let array = |seed: &[u8]| -> Result<zeroize::Zeroizing<[u8; $seed]>, Error> {
                 let seed: &[u8; $seed] = seed.try_into().map_err(|_| Error::Encoding)?;

@@ -4,14 +4,14 @@
 //! passed by value. If at every point of the inputs' ranges the term, read as the contract says,
 //! fulfils the contract's formula and range, then the function fulfils the contract.
 //!
-//! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`), renames its inputs,
-//! so that one term stands for all fields with the same code, and decides each term once:
+//! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`) and renames its
+//! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of four ways:
 //!
 //! - at all points, one by one;
-//! - or as a function of one sum s of inputs (`along.rs`), which the formula must depend on alone too: at all values
-//!   of s, or for wide ranges on pieces where both are affine;
-//! - or for each value of a number of few values, by itself;
-//! - or bit by bit, if all operations are bitwise and the formula is an input.
+//! - as a function of one sum s of inputs (`along.rs`), if the formula depends on s alone too: at all values of s, or for
+//!   wide ranges on pieces where both are affine;
+//! - for each value of a number of few values, by itself;
+//! - bit by bit, if all operations are bitwise and the formula is an input.
 
 mod along;
 mod equality;
@@ -67,7 +67,7 @@ pub struct Checked {
     pub unread: Vec<(usize, usize)>,
 }
 
-/// Checks one call. `tick` is told the fraction done, and returns false to stop.
+/// Checks one call. `tick` is called with the fraction done, and returns false to stop.
 ///
 /// # Errors
 /// A field that is wrong, or why one is not decided.

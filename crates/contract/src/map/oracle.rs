@@ -58,8 +58,8 @@ impl MapContract {
         self.outputs().into_iter().map(of).collect()
     }
 
-    /// The first field that is wrong, for fields of what is read, and elements in memory of what is written; the result,
-    /// if the contract says what it is, comes last.
+    /// The first wrong field. `inputs` are fields, and `outputs` are elements in memory. The result comes last, if the
+    /// contract says what it is.
     pub fn wrong(&self, inputs: &[Vec<i64>], outputs: &[Vec<i64>]) -> Option<Wrong> {
         let expected = self.expected(inputs)?;
         for ((argument, memory), values) in self.outputs().into_iter().zip(outputs).zip(expected) {

@@ -1,12 +1,12 @@
 //! Results that say whether two arrays are equal.
 //!
-//! **Statement.** Let y be a word of which the kernel shows that it is zero if and only if all bits of the one array
-//! are those of the other. If the result is a function of y alone, and at y = 0 what the contract says of equal arrays,
-//! at every other y what it says of others, then it says whether the arrays are equal.
+//! **Statement.** The kernel shows that a word y is zero if and only if all bits of the two arrays agree. Let the result
+//! be a function of y alone. Let it be what the contract says of equal arrays at y = 0, and what the contract says of
+//! others at every other y. Then the result says whether the arrays are equal.
 //!
-//! That a region of bits is zero if and only if a set of pairs of bits agree is shown by structure: an exclusive or, or
-//! the low bits of a difference, of the same bits of both arrays are so; an or unites the sets of its arguments; slices,
-//! extensions, shifts and words side by side move regions.
+//! Structure shows that a region of bits is zero if and only if a set of pairs of bits agree. This holds of an exclusive
+//! or of the same bits of both arrays, and of the low bits of their difference. An or unites the sets of its arguments.
+//! Slices, extensions, shifts and words side by side move regions.
 
 use super::judge::{Judge, No};
 use super::project::{Projection, leaves, ones};
@@ -43,7 +43,7 @@ enum Bit {
 }
 
 impl Pairs<'_> {
-    /// The pairs of which the bits `[lo, lo + w)` of a node are zero if and only if they agree.
+    /// The pairs that agree if and only if the bits `[lo, lo + w)` of a node are zero.
     fn zero(&mut self, id: NodeId, lo: u8, w: u8) -> Option<Set> {
         let region = (self.maybe[id.0 as usize] >> lo) & ones(w);
         let top = 64 - region.leading_zeros() as u8;
@@ -121,7 +121,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// The pairs of which two rows of bits are equal if and only if they agree.
+    /// The pairs that agree if and only if two rows of bits are equal.
     fn pairs(&self, x: &[Bit], y: &[Bit]) -> Option<Set> {
         let mut set = vec![0u64; self.words];
         for (x, y) in x.iter().zip(y) {

@@ -1,7 +1,8 @@
 //! Formulas of one integer on intervals: `k + c·x` there, by halving.
 //!
-//! **Statement.** Where term and formula are both affine and have the same constant and coefficient (modulo m, if
-//! that is all that is asked), they agree; an affine term lies in a range if its ends do.
+//! **Statement.** On an interval where term and formula are both affine, they agree if they have the same constant and
+//! coefficient. If the contract asks for agreement modulo m, equality modulo m is enough. An affine term lies in a range
+//! if its ends do.
 
 use ringforge_contract::map::MapArgument;
 use ringforge_contract::map::formula::{Binary, Expr, Unary};

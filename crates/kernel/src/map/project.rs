@@ -24,8 +24,8 @@ pub(super) struct Projection<'a> {
     inputs: Vec<usize>,
     /// By node, the bits that may be 1.
     pub maybe: Vec<u64>,
-    /// The terms. An input's operand is its argument; its index is 0 for the field that is looked at (and for a
-    /// number), else it tells how far before or behind that the input is ([`relative`]).
+    /// The terms. An input's operand is its argument. Its index is 0 for the field in question, and for a number.
+    /// Otherwise the index says how far the input is before or behind that field ([`relative`]).
     pub out: Graph,
     field: usize,
     found: FxHashMap<(NodeId, u8, u8), NodeId>,
@@ -261,7 +261,7 @@ fn relative(field: usize, own: usize) -> u32 {
     if field < own { 2 * distance - 1 } else { 2 * distance }
 }
 
-/// The field that [`relative`] stands for.
+/// The field that [`relative`] numbers.
 pub(super) fn absolute(relative: u32, own: usize) -> usize {
     let distance = relative.div_ceil(2) as usize;
     if relative % 2 == 1 { own - distance } else { own + distance }
@@ -284,7 +284,7 @@ pub(super) fn leaves(graph: &Graph, root: NodeId) -> Vec<(usize, u32)> {
     found
 }
 
-/// The places that a carry may enter in the sum of two words, of which some bits may be 1.
+/// The places that a carry may enter in the sum of two words. The arguments are the bits that may be 1.
 fn carries(a: u64, b: u64) -> u64 {
     let mut into = 0u64;
     for p in 0..63 {
