@@ -8,8 +8,8 @@
 //! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of four ways:
 //!
 //! - at all points, one by one;
-//! - as a function of one sum s of inputs (`along.rs`), if the formula depends on s alone too: at all values of s, or for
-//!   wide ranges on pieces where both are affine;
+//! - as a function of one sum s of inputs (`along.rs`), if the formula depends on s alone too. Narrow ranges are
+//!   enumerated, and wide ones are cut into pieces where both are affine;
 //! - for each value of a number of few values, by itself;
 //! - bit by bit, if all operations are bitwise and the formula is an input.
 
