@@ -191,6 +191,7 @@ impl Writer<'_> {
             }
             let mut name = format!("v{i}");
             let place = if uniform[i] { &mut before } else { &mut inside };
+            let fixed = if scalar { "" } else { "const " };
             match op {
                 Op::Splat(word) => name = word.to_string(),
                 Op::Lanes(words) => name = format!("k{}[l]", self.constant(words.clone())),
@@ -200,7 +201,6 @@ impl Writer<'_> {
                 }
                 Op::Broadcast { buffer, at } => {
                     let word = bases.access(self, *buffer, at, None);
-                    let fixed = if scalar { "" } else { "const " };
                     place.push(format!("{fixed}int{bits}_t {name} = {word};"));
                     if scalar {
                         place.push(format!("SCALAR({name});"));
@@ -234,7 +234,7 @@ impl Writer<'_> {
                     let sum = format!("(int{bits}_t)((uint{bits}_t){word} + s{i})");
                     after.push(format!("{word} = {}{sum};", self.cast(*buffer)));
                 }
-                Op::StorePartial { buffer, at, count, .. } => {
+                Op::StorePartial { buffer, at, count, a } => {
                     let word = bases.access(self, *buffer, at, Some(1));
                     // What is the same in every lane needs no loop over them.
                     let mut value = operands[0].clone();
@@ -242,6 +242,9 @@ impl Writer<'_> {
                         before.push(format!("int{bits}_t w{i}[{lanes}];"));
                         inside.push(format!("w{i}[l] = {value};"));
                         value = format!("w{i}[l]");
+                    }
+                    if scalar && value == names[a.0 as usize] && value.starts_with('v') {
+                        after.push(format!("SCALAR({value});"));
                     }
                     after.push(format!("for (int l = 0; l < {count}; l++) {{"));
                     after.push(format!("    {word} = {}{value};", self.cast(*buffer)));
@@ -271,7 +274,7 @@ impl Writer<'_> {
                              lanes in the schedule"
                         )
                     })?;
-                    place.push(format!("const int{bits}_t {name} = {value};"));
+                    place.push(format!("{fixed}int{bits}_t {name} = {value};"));
                 }
             }
             names.push(name);

@@ -76,6 +76,12 @@ impl Steps {
         Some(steps)
     }
 
+    /// Bits of words in memory that hold what they leave: cut to them it is a number of its own to the prover, whatever
+    /// quotients it was made of.
+    fn bits(&self) -> u8 {
+        if self.bound <= i64::from(i16::MAX) { SHORT } else { MIDDLE }
+    }
+
     /// Whether they leave the canonical residue.
     fn canonical(&self) -> bool {
         matches!(self.methods.last(), Some(ReduceMethod::BarrettExact { .. }))
@@ -224,22 +230,23 @@ impl Writing<'_> {
         ProcedureId(self.procedures.len() as u32 - 1)
     }
 
-    /// A procedure (u, t), or (u, t, s) for t − s, that reduces `count` sums within a bound into words of `to` bits.
-    /// It makes canonical residues if asked for. Also returns the largest magnitude that it leaves.
+    /// A procedure (u, t), or (u, t, s) for t − s, that reduces `count` sums within a bound. With `canonical` it makes canonical
+    /// residues in words of so many bits. Without, it makes residues as small as one or two quotients leave.
     fn reduce(
         &mut self,
         (name, count): (&str, usize),
         (most, subtract): (i64, bool),
-        (to, canonical): (u8, bool),
-    ) -> (ProcedureId, i64) {
+        canonical: Option<u8>,
+    ) -> ProcedureId {
         let Some(steps) = Steps::of(self.q, most) else { unreachable!("looked at before") };
+        let (to, canonical) = (canonical.unwrap_or(steps.bits()), canonical.is_some());
         let frozen = canonical && !steps.canonical();
         let mut builder = Builder::new(name, None, self.modulus(LONG));
         let range = if canonical { self.any } else { (-steps.bound, steps.bound) };
         let output = if canonical && !frozen { Role::Output } else { Role::Scratch };
         let align = usize::from(to) / 8;
         let u = builder.ranged("u", output, count, align, canonical.then_some(range));
-        builder.narrow(u, if frozen { MIDDLE } else { to });
+        builder.narrow(u, if canonical && !frozen { to } else { steps.bits() });
         let mut sums = |name: &str| {
             let range = (-most, most);
             let t =
@@ -265,9 +272,9 @@ impl Writing<'_> {
         self.borders.push((name.into(), steps.bound));
         let mut made = self.push(builder.finish());
         if frozen {
-            made = self.freeze((name, count), made, (steps.bound, subtract), to);
+            made = self.freeze((name, count), made, (&steps, subtract), to);
         }
-        (made, if canonical { range.1.max(-range.0) } else { steps.bound })
+        made
     }
 
     /// A procedure of the same arguments that freezes what another one leaves.
@@ -275,7 +282,7 @@ impl Writing<'_> {
         &mut self,
         (name, count): (&str, usize),
         reduce: ProcedureId,
-        (bound, subtract): (i64, bool),
+        (steps, subtract): (&Steps, bool),
         to: u8,
     ) -> ProcedureId {
         let mut builder = Builder::new(&format!("{name}_frozen"), None, self.modulus(MIDDLE));
@@ -291,7 +298,9 @@ impl Writing<'_> {
             builder.narrow(input, bits);
             arguments.push((input, Index::at(0)));
         }
-        let rest = builder.ranged("x", Role::Local, count, align, Some((-bound, bound)));
+        let range = (-steps.bound, steps.bound);
+        let rest = builder.ranged("x", Role::Local, count, align, Some(range));
+        builder.narrow(rest, steps.bits());
         arguments.insert(0, (rest, Index::at(0)));
         let mut body = vec![Stmt::Call { procedure: reduce, arguments }];
         let zero = Index::at(0);

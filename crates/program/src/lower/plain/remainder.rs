@@ -40,8 +40,8 @@ impl Writing<'_> {
                 here.store(block, c, &zero, a);
             })
         } else {
-            let to = (self.memory, true);
-            let (procedure, _) = self.reduce(("last", self.n), (most, s.is_some()), to);
+            let to = Some(self.memory);
+            let procedure = self.reduce(("last", self.n), (most, s.is_some()), to);
             let all = [Some(c), Some(t), s];
             let arguments =
                 all.into_iter().flatten().map(|buffer| (buffer, zero.clone())).collect();
@@ -64,6 +64,9 @@ impl Writing<'_> {
         let size = if apart < lanes { 1 } else { apart / lanes * lanes }.min(n - 1).max(1);
         let (whole, rest) = ((n - 1) / size, (n - 1) % size);
         let r = builder.buffer("r", Role::Local, size.next_multiple_of(lanes), ALIGNMENT);
+        if let Some(steps) = Steps::of(self.q, most).filter(|_| !self.wraps()) {
+            builder.narrow(r, steps.bits());
+        }
         let counter = builder.counter();
         // The sums of one round, the highest first.
         let first =
@@ -94,8 +97,8 @@ impl Writing<'_> {
         let zero = Index::at(0);
         let (mut body, mut from, mut at) = (Vec::new(), t, first.clone());
         if !self.wraps() {
-            let (procedure, _) =
-                self.reduce((&format!("upper{size}"), size), (most, false), (self.sums, false));
+            let name = format!("upper{size}");
+            let procedure = self.reduce((&name, size), (most, false), None);
             let arguments = vec![(r, zero.clone()), (t, first.clone())];
             body.push(Stmt::Call { procedure, arguments });
             (from, at) = (r, zero);
@@ -129,7 +132,7 @@ impl Writing<'_> {
         let upper = self.product("quotient", [self.any; 2], n - 2..2 * n - 3);
         let lower = self.product("multiple", [self.any; 2], 0..n);
         let (mut builder, [c, a, b]) = self.exported();
-        let [t, s] = ["t", "s"].map(|name| self.sums(&mut builder, name));
+        let [t, s] = ["t", "m"].map(|name| self.sums(&mut builder, name));
         let ring = &self.plain.ring;
         let low: Vec<u64> = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
         let mut constants = |name: &str, mut all: Vec<u64>| {
@@ -181,7 +184,7 @@ impl Writing<'_> {
             });
             let procedure = match known {
                 Some(known) => known,
-                None => self.reduce(("residues", count), (most, false), (self.memory, true)).0,
+                None => self.reduce(("residues", count), (most, false), Some(self.memory)),
             };
             vec![Stmt::Call { procedure, arguments: vec![(h, zero), (t, Index::at(from))] }]
         };
