@@ -112,9 +112,10 @@ impl MapArgument {
     /// The value that a field must have, if the formula gives `value`: the nearest in the range.
     pub fn allowed(&self, value: i128) -> i128 {
         let (lo, hi) = (i128::from(self.memory.exit.0), i128::from(self.memory.exit.1));
+        let above = |from: i128, m: i128| (value.rem_euclid(m) - from).rem_euclid(m);
         match self.modulo.map(i128::from) {
-            Some(m) if value < lo => lo + (value - lo).rem_euclid(m),
-            Some(m) if value > hi => hi - (hi - value).rem_euclid(m),
+            Some(m) if value < lo => lo + above(lo, m),
+            Some(m) if value > hi => hi - (hi - value.rem_euclid(m)).rem_euclid(m),
             _ => value,
         }
     }
@@ -122,7 +123,8 @@ impl MapArgument {
     /// Whether `found` fulfils what is promised of a field for which the formula gives `value`.
     pub fn fulfilled(&self, found: i128, value: i128) -> bool {
         let same = match self.modulo {
-            Some(m) => (found - value).rem_euclid(m.into()) == 0,
+            // A difference may be beyond 128 bits.
+            Some(m) => found.rem_euclid(m.into()) == value.rem_euclid(m.into()),
             None => found == value,
         };
         same && i128::from(self.memory.exit.0) <= found && found <= i128::from(self.memory.exit.1)
@@ -200,8 +202,8 @@ impl MapContract {
         }
         let arguments = arguments::arguments(&parsed.argument).map_err(|(o, m)| at(o, m))?;
         let kind = (parsed.computes.span().start, parsed.computes.as_ref() == "equal");
-        let returns =
-            returns(kind, parsed.returns.as_ref(), &arguments).map_err(|(o, m)| at(o, m))?;
+        let returns = returns(kind, parsed.returns.as_ref(), &arguments, parsed.abi)
+            .map_err(|(o, m)| at(o, m))?;
         let (given, given_sections) = data::given(&parsed.given).map_err(|(o, m)| at(o, m))?;
         let mut alias = Vec::new();
         for pair in &parsed.alias {
@@ -242,6 +244,7 @@ fn returns(
     (at, equal): (usize, bool),
     text: Option<&Spanned<ReturnsText>>,
     arguments: &[MapArgument],
+    abi: Abi,
 ) -> Result<Option<Returns>, At> {
     let count = |role: fn(Role) -> bool| arguments.iter().filter(|a| role(a.memory.role)).count();
     let written = count(Role::writes);
@@ -271,8 +274,60 @@ fn returns(
     if [Some(r.equal), r.different].into_iter().flatten().any(|v| v < lo || v > hi) {
         return Err((text.span().start, format!("the results lie in the element's [{lo}, {hi}]")));
     }
+    if abi == Abi::Aapcs && r.element.bits() < 32 {
+        // Callers rely on the whole register there [AAPCS32 §6.4].
+        let m = "a function for this calling convention extends its result to 32 bits: take `i32` or `u32`";
+        return Err((text.span().start, m.into()));
+    }
     if r.different == Some(r.equal) {
         return Err((text.span().start, "`equal` and `different` are one".into()));
     }
     Ok(Some(Returns { element: r.element, equal: r.equal, different: r.different }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contract(abi: &str, end: &str) -> Result<MapContract, ContractError> {
+        let input = |name: &str| {
+            format!(
+                "[[argument]]\nname = \"{name}\"\nrole = \"input\"\nelement = \"i16\"\nlength = 4\n\
+                 range = [-32768, 32767]\n"
+            )
+        };
+        let head = format!("contract = 1\nsymbol = \"f\"\nabi = \"{abi}\"\n");
+        MapContract::parse(&format!("{head}{end}{}{}", input("a"), input("b")))
+    }
+
+    /// Differences beyond 128 bits are none: what is congruent is seen without them.
+    #[test]
+    fn great_values_are_congruent_to_what_they_are() {
+        let out = "[[argument]]\nname = \"c\"\nrole = \"output\"\nelement = \"i16\"\nlength = 4\n\
+                   range = [0, 2]\nformula = \"a\"\nmodulo = 3\n";
+        let contract = contract("sysv-x86-64", &format!("computes = \"map\"\n{out}"));
+        let contract = contract.unwrap_or_else(|e| panic!("{e}"));
+        let output = &contract.arguments[contract.outputs()[0]];
+        for value in [i128::MIN, i128::MIN + 1, -4, 0, 7, i128::MAX] {
+            let right = value.rem_euclid(3);
+            assert!(
+                (0..3).all(|found| output.fulfilled(found, value) == (found == right)),
+                "{value}"
+            );
+            assert_eq!(output.allowed(value).rem_euclid(3), right, "{value}");
+            assert!((0..3).contains(&output.allowed(value)), "{value}");
+        }
+    }
+
+    /// Where callers rely on the whole register, a shorter result promises too little.
+    #[test]
+    fn short_results_are_refused_where_callers_read_more() {
+        let end = |element: &str| {
+            format!("computes = \"equal\"\nreturns = {{ element = \"{element}\", equal = 0 }}\n")
+        };
+        assert!(contract("aapcs", &end("i32")).is_ok());
+        assert!(contract("sysv-x86-64", &end("u8")).is_ok());
+        let e = contract("aapcs", &end("u8")).expect_err("a short result").to_string();
+        assert!(e.contains("take `i32` or `u32`"), "{e}");
+    }
 }

@@ -94,6 +94,9 @@ fn checked(
     let mut settled: FxHashSet<(usize, NodeId)> = FxHashSet::default();
     let mut read: FxHashSet<(usize, usize)> = FxHashSet::default();
     let outputs = contract.outputs();
+    if outputs.len() != case.outputs.len() || case.result.is_some() != contract.returns.is_some() {
+        return Err(Flaw::Stopped("a call with other outputs than the contract's".into()));
+    }
     let total: usize = outputs.iter().map(|&a| contract.arguments[a].length).sum();
     for (&argument, nodes) in outputs.iter().zip(&case.outputs) {
         for field in 0..contract.arguments[argument].length {
@@ -128,6 +131,9 @@ fn checked(
         done.terms += 1;
         done.fields += 1;
         return Ok(done);
+    }
+    if done.fields == 0 {
+        return Err(Flaw::Stopped("nothing is compared".into()));
     }
     for a in contract.inputs() {
         done.unread.extend(

@@ -190,10 +190,12 @@ pub struct Lifted {
 }
 
 impl Lifted {
-    /// Whether all cases left exactly the same bytes, so that proving the first proves all.
+    /// Whether all cases left exactly the same bytes and results, so that proving the first proves all.
     pub fn cases_agree(&self) -> bool {
-        self.cases
-            .windows(2)
-            .all(|w| w[0].regions.iter().zip(&w[1].regions).all(|(a, b)| a.bytes == b.bytes))
+        let bytes = |case: &Case| -> Vec<Vec<crate::byte::Byte>> {
+            let regions = case.regions.iter().chain([&case.result]);
+            regions.map(|region| region.bytes.clone()).collect()
+        };
+        self.cases.windows(2).all(|w| bytes(&w[0]) == bytes(&w[1]))
     }
 }

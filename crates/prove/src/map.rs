@@ -73,7 +73,7 @@ impl Job<'_> {
         self.report.counts.cases = all.len();
         let mut distinct: Vec<&MapCase> = Vec::new();
         for case in &all {
-            if distinct.iter().any(|d| d.outputs == case.outputs) {
+            if distinct.iter().any(|d| d.is_like(case)) {
                 self.report.counts.identical_cases += 1;
                 continue;
             }

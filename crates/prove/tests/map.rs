@@ -575,6 +575,23 @@ fn a_comparison_reads_all_bytes_and_says_what_it_finds() {
     refuted(&mask.replace("a[i] ^ b[i]", "a[i] & ~b[i]"), &equal(ones, 64));
     // Each byte is compared with another's place.
     refuted(&mask.replace("b[i]", "b[i ^ 1]"), &equal(ones, 64));
+    // A call in another place is another call, although nothing is written: each polarity of each condition.
+    let whole = "for (int i = 0; i < 64; i++) r |= a[i] ^ b[i];";
+    for condition in ["((uintptr_t)a & 31)", "!((uintptr_t)a & 31)"] {
+        let short = format!(
+            "int f(const uint8_t *a, const uint8_t *b, size_t n) {{ uint32_t r = 0;
+            if ({condition}) {{ for (int i = 0; i < 63; i++) r |= a[i] ^ b[i]; }} else {{ {whole} }} return (int)r; }}"
+        );
+        refuted(&short, &equal("element = \"i32\", equal = 0", 64));
+    }
+    for (condition, result) in [("a < b", "0"), ("a > b", "0"), ("a == b", "1"), ("a != b", "0")] {
+        let placed = format!(
+            "int f(const uint8_t *a, const uint8_t *b, size_t n) {{ uint32_t r = 0;
+            if ({condition}) return {result}; {whole} return (int)r; }}"
+        );
+        let r = run(&placed, &["-O2"], &equal("element = \"i32\", equal = 0", 64));
+        assert!(!r.is_proved(), "{condition}: {}", told(&r));
+    }
     // A result that tells early where they differ is no constant time.
     let early = "int f(const uint8_t *a, const uint8_t *b, size_t n) {
         for (size_t i = 0; i < n; i++) if (a[i] != b[i]) return 1;

@@ -20,6 +20,14 @@ pub struct MapCase {
     pub result: Option<NodeId>,
 }
 
+impl MapCase {
+    /// Whether both calls leave the same values, in memory and as the result: one proof is the other's.
+    pub fn is_like(&self, other: &MapCase) -> bool {
+        let MapCase { name: _, outputs, result } = self;
+        *outputs == other.outputs && *result == other.result
+    }
+}
+
 /// Pairs of inputs, by argument, that callers may pass as one array: of one shape.
 pub(super) fn one_array(contract: &MapContract) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();

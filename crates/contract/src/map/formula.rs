@@ -162,7 +162,7 @@ impl Expr {
         let scaled = |l: Linear, c: i128| -> Option<Linear> {
             let t =
                 l.t.iter().map(|&(a, d)| Some((a, d.checked_mul(c)?))).collect::<Option<_>>()?;
-            Some(Linear { k: l.k.checked_mul(c)?, t }.sorted())
+            Linear { k: l.k.checked_mul(c)?, t }.sorted()
         };
         match self {
             Expr::Const(k) => Some(Linear { k: *k, t: Vec::new() }),
@@ -177,7 +177,7 @@ impl Expr {
                 let (mut x, y) = (x.linear()?, scaled(y.linear()?, sign)?);
                 x.k = x.k.checked_add(y.k)?;
                 x.t.extend(y.t);
-                Some(x.sorted())
+                x.sorted()
             }
             _ => None,
         }
@@ -185,17 +185,18 @@ impl Expr {
 }
 
 impl Linear {
-    fn sorted(mut self) -> Linear {
+    /// Terms in order, each argument once; [`None`] beyond 128 bits.
+    fn sorted(mut self) -> Option<Linear> {
         self.t.sort_unstable();
         let mut t: Vec<(usize, i128)> = Vec::with_capacity(self.t.len());
         for (a, c) in self.t {
             match t.last_mut() {
-                Some(last) if last.0 == a => last.1 += c,
+                Some(last) if last.0 == a => last.1 = last.1.checked_add(c)?,
                 _ => t.push((a, c)),
             }
         }
         t.retain(|t| t.1 != 0);
-        Linear { k: self.k, t }
+        Some(Linear { k: self.k, t })
     }
 }
 
@@ -293,6 +294,10 @@ mod tests {
         assert_eq!(linear("3 * (a - b) + b - 7"), of(-7, &[(1, 3), (2, -2)]));
         assert_eq!(linear("a - b + b"), of(0, &[(1, 1)]));
         assert_eq!(linear("a * b"), None);
+        // Four times 2^126 is beyond 128 bits, whatever it would be modulo 2^128.
+        let large = "2^64 * 2^62 * a";
+        assert!(linear(large).is_some());
+        assert_eq!(linear(&format!("{large} + {large} + {large} + {large} + a")), None);
         assert_eq!(linear("a mod 3"), None);
         let chosen = parse("c ? a : b mod 3");
         assert_eq!(chosen.with(0, 1), parse("a"));
