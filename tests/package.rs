@@ -123,7 +123,7 @@ fn a_package_of_sntrup761_stands_alone() {
 #[test]
 fn one_source_is_included_by_a_program() {
     let dir = Sandbox::new();
-    let made = dir.ringforge(&[
+    let words = [
         "package",
         "mlkem512",
         "--prefix=app_",
@@ -132,11 +132,13 @@ fn one_source_is_included_by_a_program() {
         "--opt=-O1",
         "-o",
         "kem",
-    ]);
+    ];
+    let made = dir.ringforge(&words);
     // Nobody tried a proof, so it is not known.
     assert_eq!(made.status, 1, "{made:?}");
     assert!(made.stdout.contains("not tried (--no-prove)"), "{made:?}");
-    assert_eq!(listing(&dir.path().join("kem"), ""), ["app_config.h", "app_kem.c", "app_kem.h"]);
+    let all = ["app_config.h", "app_kem.c", "app_kem.h", "files.sha256"];
+    assert_eq!(listing(&dir.path().join("kem"), ""), all);
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib/examples/amalgamated.c");
     for cc in common::compilers() {
         let program = dir.path().join(cc);
@@ -145,6 +147,37 @@ fn one_source_is_included_by_a_program() {
         run(command.current_dir(dir.path()));
         assert_eq!(run(&mut Command::new(program)), "three session keys\n");
     }
+
+    // Made again, it replaces what it wrote, keeps what somebody changed or added, and names what it did not replace.
+    let written = dir.read("kem/app_kem.c");
+    let older = written.replace("Made by", "Made before by");
+    let list = dir.read("kem/files.sha256");
+    run(Command::new("sha256sum")
+        .args(["--check", "files.sha256"])
+        .current_dir(dir.path().join("kem")));
+    dir.file("kem/app_kem.c", &older);
+    let digest = run(Command::new("sha256sum").arg("kem/app_kem.c").current_dir(dir.path()));
+    let digest = digest.split(' ').next().unwrap();
+    let of = |line: &str| match line.ends_with("  app_kem.c") {
+        true => format!("{digest}  app_kem.c\n"),
+        false => format!("{line}\n"),
+    };
+    dir.file("kem/files.sha256", &list.lines().map(of).collect::<String>());
+    let changed = dir.read("kem/app_config.h") + "/* mine */\n";
+    dir.file("kem/app_config.h", &changed);
+    std::fs::create_dir(dir.path().join("kem/notes")).unwrap();
+    dir.file("kem/notes/mine.txt", "mine\n");
+    let again = dir.ringforge(&words);
+    assert_eq!(again.status, 1, "{again:?}");
+    assert_eq!(again.stderr.matches("warning: kept").count(), 1, "{again:?}");
+    assert!(again.stderr.contains("kept app_config.h"), "{again:?}");
+    assert_eq!(dir.read("kem/app_kem.c"), written);
+    assert_eq!(dir.read("kem/app_config.h"), changed);
+    assert_eq!(dir.read("kem/notes/mine.txt"), "mine\n");
+    assert_eq!(dir.read("kem/files.sha256"), list);
+    // Without the list, nobody knows whose the files are.
+    std::fs::remove_file(dir.path().join("kem/files.sha256")).unwrap();
+    dir.ringforge(&words).fails(2, &["app_config.h"]);
 }
 
 /// All KEMs at once fit into one source, for portable C alone.
@@ -191,7 +224,7 @@ fn a_source_takes_the_place_of_openssh_s() {
         }
     }
     let out = dir.path().join("out");
-    assert_eq!(listing(&out, ""), ["contracts", "sntrup761.c"]);
+    assert_eq!(listing(&out, ""), ["contracts", "files.sha256", "sntrup761.c"]);
     assert_eq!(
         listing(&out.join("contracts"), ""),
         ["ringforge_sntrup761_mul_avx2.toml", "ringforge_sntrup761_mul_c.toml", "sntrup761.toml"]

@@ -163,7 +163,7 @@ pub struct Package {
     /// Prefix of every external symbol, macro and header
     #[arg(long, default_value = "ringforge_", value_name = "PREFIX")]
     pub prefix: String,
-    /// Where the package goes: a directory that is empty or not there
+    /// Where the package goes: a directory that is empty or not there, or an earlier package, which is updated
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write only the single source and its two headers

@@ -158,6 +158,15 @@ impl OutputDir {
             }
             Err(e) => return Err(io_error("read", &target)(e)),
         }
+        OutputDir::replacing(&target)
+    }
+
+    /// Starts a directory that shall become `target`, whatever is there. The caller has checked it.
+    ///
+    /// # Errors
+    /// The place cannot be written.
+    pub fn replacing(target: &Path) -> Result<OutputDir, OutputError> {
+        let target = std::path::absolute(target).map_err(io_error("find", target))?;
         // The deepest ancestor that exists is on the same file system as the target, and
         // missing parents are made only at the end.
         let beside = target.ancestors().skip(1).find(|p| p.exists()).unwrap_or(Path::new("/"));

@@ -10,7 +10,7 @@ use crate::forge::compiler;
 use crate::library::evidence::{self, Proved, Runs};
 use crate::library::multiplier::{Line, make_all};
 use crate::library::sources::{Selection, Sources};
-use crate::library::{file, kems, openssh, secrecy, texts};
+use crate::library::{file, kems, openssh, secrecy, texts, update};
 use crate::make::unwritable;
 use crate::package::{File, Tool, VERSION};
 use crate::target;
@@ -59,10 +59,12 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     }
     let selection = selection(args)?;
     let Some(place) = &args.out else {
-        return Err(Failure::input("missing --out DIR: an empty or new directory"));
+        return Err(Failure::input(
+            "missing --out DIR: an empty or new directory, or an earlier package",
+        ));
     };
     let compiler = compiler(args.cc.as_deref())?;
-    let out = OutputDir::create(place, |_| false).map_err(unwritable)?;
+    let (out, kept) = update::start(place)?;
     let bar = ui.spinner("forging multipliers");
     let sources = selection.sources()?;
     bar.finish_and_clear();
@@ -129,7 +131,14 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
         let json = json.map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
         out.write("proofs.json", json + "\n").map_err(unwritable)?;
     }
+    let kept = kept.finish(&out)?;
     let place = out.commit().map_err(unwritable)?;
+    for name in kept {
+        ui.warn(format!(
+            "kept {name}, which ringforge did not write as it is; its proofs are for its own file: remove {name} and \
+             run this again to have it"
+        ));
+    }
     ui.json(&index)?;
     say(ui, &index, &place);
     Ok(if index.verdict == "proved" { 0 } else { 1 })

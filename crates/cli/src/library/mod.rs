@@ -8,6 +8,7 @@ mod openssh;
 mod secrecy;
 mod sources;
 mod texts;
+mod update;
 
 pub use command::run;
 
