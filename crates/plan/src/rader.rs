@@ -53,7 +53,7 @@ pub enum Doubling {
     AllOutputs,
     /// f_0, f_1, f_2 → F_0, 2F_1, 2F_2: one doubling less.
     NotFirstOutput,
-    /// 2f_0, f_1, f_2 → 2F_0, 2F_1, 2F_2: one doubling less ([Chiu25], Figure 3.8).
+    /// 2f_0, f_1, f_2 → 2F_0, 2F_1, 2F_2: one doubling less [Chiu25 Figure 3.8].
     FirstInput,
 }
 
