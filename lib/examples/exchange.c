@@ -29,7 +29,7 @@ int main(void)
         fprintf(stderr, "no ciphertext: error %d\n", error);
         return 1;
     }
-    /* We open it. From a network comes what may have any length: the checked form takes lengths. */
+    /* We open it. Data from a network may have any length, so the checked form takes lengths. */
     error = ringforge_crypto_kem_sntrup761_dec_checked(ours, sizeof ours, ct, sizeof ct, sk, sizeof sk);
     if (error != 0) {
         fprintf(stderr, "not opened: error %d\n", error);

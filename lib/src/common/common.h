@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where there is no C library, such as on wasm32-unknown-unknown, compilers still want these functions of it from somebody:
- * Rust has them. */
+/* Without a C library, as on wasm32-unknown-unknown, compilers still emit calls of these functions, which something must
+ * provide. In Rust, compiler_builtins does. */
 #if defined(__has_include)
 #if !__has_include(<string.h>)
 #define RF_NO_STRING_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
-/* What is external and belongs to no KEM. */
+/* External declarations that all KEMs share. */
 #include "common.h"
 
 #ifdef RINGFORGE_TESTING

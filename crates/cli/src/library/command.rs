@@ -239,7 +239,7 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
         }
         if kems != [openssh::KEM] {
             return Err(Failure::input(format!(
-                "--as openssh takes the place of its {}, so it is for the KEM {} alone; the asked for: {}",
+                "--as openssh replaces OpenSSH's {}, so it is for {} only, not for {}; for other KEMs, use --prefix and --amalgamated",
                 openssh::SOURCE,
                 openssh::KEM,
                 kems.join(", ")

@@ -89,7 +89,7 @@ pub fn readme(selection: &Selection, index: &Index) -> String {
          \x20   return -1; /* no random bytes, or a malformed key */\n```\n\n\
          Take `src/*.c` (`make` makes a library of it, `make check` tests it) or the one source `{prefix}kem.c`; and the\n\
          headers `{prefix}kem.h`, which says what every function does, and `{prefix}config.h`, where hash functions and\n\
-         random bytes are chosen: those that come along, OpenSSL's, or yours. Every external symbol starts with\n\
+         random bytes are chosen: the built-in ones, OpenSSL's, or yours. Every external symbol starts with\n\
          `{prefix}`, the hooks' too.\n\n",
         index.command
     );
