@@ -38,9 +38,11 @@ pub fn say_all(
     Ok(())
 }
 
-/// Prints why no settlement holds, where the plan has several.
+/// Prints why no settlement holds, if there are several reasons. A single one is the error that follows.
 pub fn say_refused(ui: &Ui, (plan, target): (&Plan, &Target), schedule: &Schedule) {
-    if let Err(LowerError::Unsettled { verdicts, .. }) = verdicts(plan, schedule, target.machine) {
+    if let Err(LowerError::Unsettled { verdicts, .. }) = verdicts(plan, schedule, target.machine)
+        && verdicts.windows(2).any(|pair| pair[0].refused != pair[1].refused)
+    {
         ui.say("No settlement holds:");
         ui.say(table(&verdicts).to_string());
     }

@@ -292,8 +292,8 @@ fn direct_products(node: &ProductRef) -> Result<(), LowerError> {
     if is_direct(convolution) {
         return Ok(());
     }
-    let why = format!("products of {what} are dot products, by the definition");
-    let would_work = "(toeplitz), or blocks that fill one register, in words of 16 bits";
+    let why = format!("{what} do not fill one register each, so their products are schoolbook");
+    let would_work = "`(toeplitz)` here, or blocks of one register, in words of 16 bits";
     Err(unsupported(convolution.base.to_form(), why, would_work))
 }
 
