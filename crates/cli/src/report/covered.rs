@@ -101,7 +101,7 @@ fn title(line: &Instruction) -> String {
 }
 
 /// Colours of rules, light and dark.
-const COLOURS: [(&str, &str); 9] = [
+const COLOURS: [(&str, &str); 10] = [
     ("#0a7ea4", "#5cc8e8"),
     ("#2458a6", "#7fb0ff"),
     ("#7b3fa0", "#cf9cf0"),
@@ -111,6 +111,7 @@ const COLOURS: [(&str, &str); 9] = [
     ("#6b5b4b", "#c8b6a2"),
     ("#00756b", "#5fd4c8"),
     ("#1b7f4b", "#74d6a0"),
+    ("#5b7a0a", "#b4d65c"),
 ];
 
 /// The colours by rule, for both themes.
