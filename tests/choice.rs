@@ -31,7 +31,11 @@ fn the_fastest_that_is_proved_is_taken() {
     let costs: Vec<f64> = trials.iter().filter_map(|t| t["cost"].as_f64()).collect();
     assert!(costs.len() == trials.len() && costs.is_sorted(), "{costs:?}");
     let timed: Vec<&Value> = trials.iter().filter(|t| t["cycles"].is_f64()).collect();
-    let definition = |t: &Value| t["why"].as_str().is_some_and(|why| why.ends_with("schoolbook"));
+    // The schoolbook product and plain C come beside.
+    let definition = |t: &Value| {
+        let why = t["why"].as_str().unwrap_or_default();
+        why.ends_with("schoolbook") || why.contains("plain C")
+    };
     let tried = timed.iter().filter(|t| !definition(t)).count();
     let unproved = trials.iter().filter(|t| t["reason"].is_string()).count();
     assert!(tried >= 3 && tried <= 3 + unproved, "as many as are to be tried: {trials:?}");

@@ -152,7 +152,11 @@ pub(super) fn lower(
 ) -> Result<Lowered, LowerError> {
     let (q, n) = (plan.ring.q(), plan.ring.degree());
     let refuse = |why: String| {
-        Err(unsupported(plan.root.to_form(), why, "a smaller modulus or degree, or a plan through primes"))
+        Err(unsupported(
+            plan.root.to_form(),
+            why,
+            "a smaller modulus or degree, or a plan through primes",
+        ))
     };
     if q >= 1 << 31 {
         return refuse(format!("callers' words have 32 bits, and {q} needs more"));
