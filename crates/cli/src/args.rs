@@ -134,8 +134,9 @@ pub struct Forge {
     /// Measure again what an earlier run remembered
     #[arg(long)]
     pub fresh: bool,
-    /// Without --plan: seconds that failed proofs may take in all. After a quarter of them, `forge` skips candidates like
-    /// those that failed; after all of them, it tries only plain C and the schoolbook product, for up to four times as long. The limit
+    /// Without --plan: seconds that failed proofs may take in all. After a quarter of them, `forge`
+    /// skips candidates like those that failed. After all of them, it tries only plain C and the schoolbook
+    /// product, for up to four times as long. The limit
     /// doubles and more for f with many coefficients and degrees above 512
     #[arg(long, default_value_t = 20, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub patience: u32,

@@ -84,7 +84,7 @@ pub fn start(place: &Path) -> Result<(OutputDir, Kept), Failure> {
 }
 
 impl Kept {
-    /// Writes the list of what is in `out`, and puts what is kept beside it or in its place. Returns the names of
+    /// Writes the list of what is in `out`, and puts what is kept next to it or in its place. Returns the names of
     /// ringforge's files that are not there for it.
     ///
     /// # Errors
