@@ -64,7 +64,7 @@ fn covered(report: &str, forged: &[serde_json::Value]) {
         let counts = rows.map(|row| number(row.split("</td><td>").nth(1).expect("a column")));
         assert_eq!(counts.sum::<usize>(), lines.len());
         // Products of both operands, and reductions, whose results lie somewhere.
-        for class in ["rp", "rf", "rl"] {
+        for class in ["r0", "r1", "rl"] {
             let known = |l: &&(&str, &str, u64, &str)| l.0 == class && l.1.contains("; [");
             assert!(lines.iter().any(|l| known(&l)), "{}: nothing is {class}", one["target"]);
         }

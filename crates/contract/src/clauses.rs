@@ -160,7 +160,7 @@ pub(crate) fn roles(arguments: &[Argument], starts: &[usize], kind: Computes) ->
             n => number(n, "input"),
         };
         let m = format!(
-            "`{}` has the role \"inout\": {what} in place has one argument of that role, {others} and no output; this contract has {outputs} and {inputs}",
+            "`{}` has the role \"inout\": {what} in place has one argument of that role, no output and {others}; this contract has {outputs} and {inputs}",
             arguments[at].name
         );
         return Err((starts[at], m));
