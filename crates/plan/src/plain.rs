@@ -24,7 +24,7 @@ pub const METHOD: Method = Method {
     usage: "(plain [quotient])",
     summary: "Every product of two coefficients by loops in plain C on every target: sums first, then the fold by f \
               term by term, or the remainder by two more products of halves (`quotient`).",
-    citation: "",
+    citation: "[Barrett86]",
     build: Build::Product(build),
 };
 

@@ -284,7 +284,7 @@ fn what_no_lowering_takes_is_refused_by_name() {
         (
             "Z4591[x]/(x^96 - 1)",
             "(substitute 48 (butterfly) (weighted-convolution (karatsuba (toeplitz))))",
-            ["`(karatsuba (toeplitz))`", "blocks of 48", "(toeplitz), or blocks"],
+            ["`(karatsuba (toeplitz))`", "blocks of 48", "`(toeplitz)` here, or blocks"],
         ),
         (
             "Z7681[x]/(x^256 + 1)",
