@@ -68,7 +68,7 @@ fn refuses_what_words_do_not_hold() {
     let error = refusal(1 << 11, 16, "(toom-cook 4 (toom-cook 4 (toeplitz)))");
     assert_eq!(error.col, 14);
     assert!(error.message.contains("2^17"), "{}", error.message);
-    assert!(refusal(4591, 8, "(toom-cook 4 (toeplitz))").message.contains("4591 is none"));
+    assert!(refusal(4591, 8, "(toom-cook 4 (toeplitz))").message.contains("4591 is not"));
     assert!(refusal(2048, 9, "(toom-cook 4 (toeplitz))").message.contains("does not divide"));
     assert!(refusal(2048, 12, "(toom-cook 6 (toeplitz))").message.contains("3, 4 or 5 parts"));
 }

@@ -26,6 +26,8 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("plan/src/toom_cook.rs", "seven of a quarter", "2^16 in a text"),
     ("plan/src/toom_cook.rs", "difference2", "a coefficient of the method"),
     ("program/src/bounds.rs", "16 => self.reduced", "bits of a word"),
+    ("program/src/lower/plain/mod.rs", "MIDDLE", "bits of a word"),
+    ("program/src/lower/plain/product.rs", "self.memory) / 8", "bytes of a word"),
     ("program/src/lower/plain/product.rs", "TERMS", "terms of a sum"),
     ("program/src/lower/plain/product.rs", "GROUPS", "groups of rows"),
     ("program/src/place.rs", "c <= 8", "the largest product by shifts"),
