@@ -27,6 +27,8 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("plan/src/toom_cook.rs", "difference2", "a coefficient of the method"),
     ("program/src/bounds.rs", "16 => self.reduced", "bits of a word"),
     ("program/src/lower/plain/mod.rs", "MIDDLE", "bits of a word"),
+    ("program/src/lower/plain/mod.rs", "LONG: u8", "bits of a word"),
+    ("program/src/lower/plain/mod.rs", "usize::from(to) / 8", "bytes of a word"),
     ("program/src/lower/plain/product.rs", "self.memory) / 8", "bytes of a word"),
     ("program/src/lower/plain/product.rs", "TERMS", "terms of a sum"),
     ("program/src/lower/plain/product.rs", "GROUPS", "groups of rows"),
