@@ -29,6 +29,8 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("program/src/lower/plain/mod.rs", "MIDDLE", "bits of a word"),
     ("program/src/lower/plain/mod.rs", "LONG: u8", "bits of a word"),
     ("program/src/lower/plain/mod.rs", "usize::from(to) / 8", "bytes of a word"),
+    ("program/src/lower/plain/mod.rs", "self.sums) / 8", "bytes of a word"),
+    ("program/src/lower/plain/mod.rs", "self.memory) / 8", "bytes of a word"),
     ("program/src/lower/plain/product.rs", "self.memory) / 8", "bytes of a word"),
     ("program/src/lower/plain/product.rs", "TERMS", "terms of a sum"),
     ("program/src/lower/plain/product.rs", "GROUPS", "groups of rows"),
