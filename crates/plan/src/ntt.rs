@@ -32,7 +32,7 @@ pub const METHOD: Method = Method {
     usage: "(ntt LEVELS (forward cooley-tukey) (inverse cooley-tukey or gentleman-sande) [(twist)] \
             (weighted-convolution SMALL))",
     summary: "x^n + 1 (or an unreduced product with space for n coefficients) by LEVELS radix-2 splits down \
-              to the factors x^d - w, d = n/2^LEVELS; Z_q, q prime, needs a root of unity of order 2^(LEVELS+1).",
+              to the factors x^d - w, d = n/2^LEVELS. Z_q, q prime, needs a root of unity of order 2^(LEVELS+1).",
     citation: "[Seiler18 §2]",
     build: Build::Product(build),
 };
