@@ -144,17 +144,14 @@ impl BinomialCrt {
 }
 
 impl Transform for BinomialCrt {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+    fn spec(&self) -> DftSpec {
+        self.main.spec()
     }
     fn len(&self) -> usize {
         self.main.len() + self.side.len()
-    }
-    fn q(&self) -> u64 {
-        self.main.q()
-    }
-    fn root(&self) -> u64 {
-        self.main.root()
     }
     fn scale(&self) -> u64 {
         self.main.scale()
@@ -298,9 +295,6 @@ impl Transform for BinomialCrt {
     }
     fn title(&self) -> String {
         format!("CRT with the binomial factor {}", self.side.modulus())
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

@@ -67,8 +67,8 @@ impl Border {
 }
 
 impl Product for Border {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
@@ -99,16 +99,9 @@ impl Product for Border {
         self.inner.cost() + Cost { scales, adds: count, products: count }
     }
     fn tree(&self) -> TreeNode {
-        TreeNode {
-            title: format!("Border above x^{}", self.inner_operand - 1),
-            before: self.domain.to_string(),
-            after: format!("operands of {} coefficients", self.inner_operand),
-            scale: self.scale().value(),
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![self.inner.tree()],
-        }
+        let title = format!("Border above x^{}", self.inner_operand - 1);
+        let after = format!("operands of {} coefficients", self.inner_operand);
+        TreeNode::of_product(self, (title, after), vec![self.inner.tree()])
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, [Form::word(self.inner_operand), self.inner.to_form()])

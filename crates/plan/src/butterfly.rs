@@ -33,17 +33,11 @@ fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refu
 }
 
 impl Transform for Butterfly {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        2
-    }
-    fn q(&self) -> u64 {
-        self.q
-    }
-    fn root(&self) -> u64 {
-        self.q - 1
+    fn spec(&self) -> DftSpec {
+        DftSpec { q: self.q, len: 2, root: self.q - 1, x: 0, width: 0 }
     }
     fn scale(&self) -> u64 {
         1
@@ -56,9 +50,6 @@ impl Transform for Butterfly {
     }
     fn title(&self) -> String {
         "Butterfly".to_string()
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

@@ -226,16 +226,12 @@ impl ChangeModulus {
 }
 
 impl Product for ChangeModulus {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
     }
-    fn scale(&self) -> Unit {
-        Unit::one(self.domain.q)
-    }
-
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let q = self.domain.q;
         let modulo = |v: &[u64], p: u64| -> Vec<u64> {
@@ -271,22 +267,17 @@ impl Product for ChangeModulus {
     }
     fn tree(&self) -> TreeNode {
         let named = |(p, inner): (&u64, &ProductRef)| inner.tree().titled(&format!("mod {p}: "));
-        TreeNode {
-            title: format!(
-                "Change of modulus, coefficients over the integers up to ±{}",
-                self.bound
-            ),
-            before: self.domain.to_string(),
-            after: format!(
-                "products mod {}",
-                self.moduli.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-            ),
-            scale: 1,
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: self.moduli.iter().zip(&self.inner).map(named).collect(),
-        }
+        let title =
+            format!("Change of modulus, coefficients over the integers up to ±{}", self.bound);
+        let after = format!(
+            "products mod {}",
+            self.moduli.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+        );
+        TreeNode::of_product(
+            self,
+            (title, after),
+            self.moduli.iter().zip(&self.inner).map(named).collect(),
+        )
     }
     fn to_form(&self) -> Form {
         let part =

@@ -138,17 +138,11 @@ impl CooleyTukey {
 }
 
 impl Transform for CooleyTukey {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.spec.len
-    }
-    fn q(&self) -> u64 {
-        self.spec.q
-    }
-    fn root(&self) -> u64 {
-        self.spec.root
+    fn spec(&self) -> DftSpec {
+        self.spec
     }
     fn scale(&self) -> u64 {
         match self.halving() {
@@ -279,9 +273,6 @@ impl Transform for CooleyTukey {
     fn title(&self) -> String {
         let twisted = if self.twisted { " twisted" } else { "" };
         format!("Cooley–Tukey {} × {}{twisted}", self.first.len(), self.second.len())
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

@@ -38,17 +38,11 @@ fn build(arguments: &mut Arguments, spec: &DftSpec) -> Result<TransformRef, Refu
 }
 
 impl Transform for Direct {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.spec.len
-    }
-    fn q(&self) -> u64 {
-        self.spec.q
-    }
-    fn root(&self) -> u64 {
-        self.spec.root
+    fn spec(&self) -> DftSpec {
+        self.spec
     }
     fn scale(&self) -> u64 {
         1
@@ -70,9 +64,6 @@ impl Transform for Direct {
     }
     fn title(&self) -> String {
         format!("Direct {}", self.spec.len)
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

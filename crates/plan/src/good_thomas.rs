@@ -84,17 +84,11 @@ impl GoodThomas {
 }
 
 impl Transform for GoodThomas {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.spec.len
-    }
-    fn q(&self) -> u64 {
-        self.spec.q
-    }
-    fn root(&self) -> u64 {
-        self.spec.root
+    fn spec(&self) -> DftSpec {
+        self.spec
     }
     fn scale(&self) -> u64 {
         zq::mul(self.rows.scale(), self.columns.scale(), self.spec.q)
@@ -179,9 +173,6 @@ impl Transform for GoodThomas {
     }
     fn title(&self) -> String {
         format!("Good–Thomas {} × {}", self.rows.len(), self.columns.len())
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

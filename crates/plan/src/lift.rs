@@ -124,8 +124,8 @@ impl Lift {
 }
 
 impl Product for Lift {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
@@ -146,16 +146,12 @@ impl Product for Lift {
         }
     }
     fn tree(&self) -> TreeNode {
-        TreeNode {
-            title: format!("Lift to {} coefficients", self.length),
-            before: self.domain.to_string(),
-            after: self.inner.domain().to_string(),
-            scale: self.scale().value(),
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![self.inner.tree()],
-        }
+        let title = format!("Lift to {} coefficients", self.length);
+        TreeNode::of_product(
+            self,
+            (title, self.inner.domain().to_string()),
+            vec![self.inner.tree()],
+        )
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, [Form::word(self.length), self.inner.to_form()])

@@ -258,8 +258,8 @@ impl Levels for MixedRadix {
 }
 
 impl Product for MixedRadix {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
@@ -287,16 +287,9 @@ impl Product for MixedRadix {
     }
     fn tree(&self) -> TreeNode {
         let radices: Vec<String> = self.splits.iter().map(|s| s.radix().to_string()).collect();
-        TreeNode {
-            title: format!("Number-theoretic transform by splits in {}", radices.join(" · ")),
-            before: self.domain.to_string(),
-            after: format!("{} factors x^{} - w", self.n / self.degree(), self.degree()),
-            scale: self.scale.value(),
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![self.convolution.tree()],
-        }
+        let title = format!("Number-theoretic transform by splits in {}", radices.join(" · "));
+        let after = format!("{} factors x^{} - w", self.n / self.degree(), self.degree());
+        TreeNode::of_product(self, (title, after), vec![self.convolution.tree()])
     }
     fn to_form(&self) -> Form {
         let radices = self.splits.iter().map(|split| Form::word(split.radix()));

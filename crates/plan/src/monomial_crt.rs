@@ -107,8 +107,8 @@ impl MonomialCrt {
 }
 
 impl Product for MonomialCrt {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
@@ -141,19 +141,16 @@ impl Product for MonomialCrt {
     }
     fn tree(&self) -> TreeNode {
         let (n, m) = (self.main_degree, self.low_degree);
-        TreeNode {
-            title: format!("CRT with the monomial factor x^{m}"),
-            before: self.domain.to_string(),
-            after: format!("{} × {}", self.main.domain(), self.low.domain()),
-            scale: self.scale().value(),
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![
+        let title = format!("CRT with the monomial factor x^{m}");
+        let after = format!("{} × {}", self.main.domain(), self.low.domain());
+        TreeNode::of_product(
+            self,
+            (title, after),
+            vec![
                 self.main.tree().titled(&format!("main, mod x^{n} - 1: ")),
                 self.low.tree().titled(&format!("low, mod x^{m}: ")),
             ],
-        }
+        )
     }
     fn to_form(&self) -> Form {
         Form::list(

@@ -266,8 +266,8 @@ impl Levels for Ntt {
 }
 
 impl Product for Ntt {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
@@ -295,16 +295,9 @@ impl Product for Ntt {
     }
     fn tree(&self) -> TreeNode {
         use crate::base::Base;
-        TreeNode {
-            title: format!("Number-theoretic transform in {} levels", self.levels),
-            before: self.domain.to_string(),
-            after: format!("{} factors x^{} - w", 1u64 << self.levels, self.degree()),
-            scale: self.scale().value(),
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![self.convolution.tree()],
-        }
+        let title = format!("Number-theoretic transform in {} levels", self.levels);
+        let after = format!("{} factors x^{} - w", 1u64 << self.levels, self.degree());
+        TreeNode::of_product(self, (title, after), vec![self.convolution.tree()])
     }
     fn to_form(&self) -> Form {
         use crate::base::Base;

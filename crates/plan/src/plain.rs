@@ -14,7 +14,6 @@ use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::structure::Structure;
 use crate::tree::TreeNode;
-use crate::unit::Unit;
 use ringforge_ring::Ring;
 use std::sync::Arc;
 
@@ -92,14 +91,11 @@ impl Plain {
 }
 
 impl Product for Plain {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
-    }
-    fn scale(&self) -> Unit {
-        Unit::one(self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.domain.multiply(a, b)
@@ -113,17 +109,8 @@ impl Product for Plain {
         Cost { products, adds: products, scales: 2 * n }
     }
     fn tree(&self) -> TreeNode {
-        TreeNode {
-            title: if self.quotient { "Plain C, three products" } else { "Plain C, folded by f" }
-                .into(),
-            before: self.domain.to_string(),
-            after: String::new(),
-            scale: 1,
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: Vec::new(),
-        }
+        let title = if self.quotient { "Plain C, three products" } else { "Plain C, folded by f" };
+        TreeNode::of_product(self, (title, ""), Vec::new())
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, self.quotient.then(|| Form::word(QUOTIENT)))

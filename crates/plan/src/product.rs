@@ -2,6 +2,7 @@
 
 use crate::domain::Domain;
 use crate::network::Cost;
+use crate::registry::Method;
 use crate::sexpr::Form;
 use crate::structure::Structure;
 use crate::tree::TreeNode;
@@ -14,12 +15,18 @@ pub type ProductRef = Arc<dyn Product>;
 
 /// A way to multiply two polynomials in a [`Domain`].
 pub trait Product: Any + std::fmt::Debug + Send + Sync {
+    /// The method's entry in the registry.
+    fn method(&self) -> &'static Method;
     /// The word that opens this method in a plan text.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.method().name
+    }
     /// Where the product is taken.
     fn domain(&self) -> &Domain;
-    /// s: the product leaves s·a·b. A unit, so that what comes after can take it out.
-    fn scale(&self) -> Unit;
+    /// s: the product leaves s·a·b. A unit, so that what comes after can take it out: 1 unless a method says otherwise.
+    fn scale(&self) -> Unit {
+        Unit::one(self.domain().q)
+    }
     /// Reference execution: operands of at most `domain().operand` coefficients in `[0, q)` →
     /// `domain().wanted` coefficients of s·a·b mod the modulus, in `[0, q)`.
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64>;

@@ -212,17 +212,11 @@ impl Rader {
 }
 
 impl Transform for Rader {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.spec.len
-    }
-    fn q(&self) -> u64 {
-        self.spec.q
-    }
-    fn root(&self) -> u64 {
-        self.spec.root
+    fn spec(&self) -> DftSpec {
+        self.spec
     }
     fn scale(&self) -> u64 {
         match (self.spec.len, self.unscaled) {
@@ -247,9 +241,6 @@ impl Transform for Rader {
     }
     fn title(&self) -> String {
         format!("Rader {}{}", self.spec.len, if self.unscaled { " unscaled" } else { "" })
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

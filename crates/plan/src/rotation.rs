@@ -131,17 +131,11 @@ impl Rotation {
 }
 
 impl Transform for Rotation {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.spec.len
-    }
-    fn q(&self) -> u64 {
-        self.spec.q
-    }
-    fn root(&self) -> u64 {
-        self.spec.root
+    fn spec(&self) -> DftSpec {
+        self.spec
     }
     fn scale(&self) -> u64 {
         zq::mul(self.first.scale(), self.second.scale(), self.spec.q)
@@ -191,9 +185,6 @@ impl Transform for Rotation {
     }
     fn title(&self) -> String {
         format!("Rotated {} × {}", self.first.len(), self.second.len())
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

@@ -162,17 +162,11 @@ impl Rotations {
 }
 
 impl Transform for Rotations {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.spec.len
-    }
-    fn q(&self) -> u64 {
-        self.spec.q
-    }
-    fn root(&self) -> u64 {
-        self.spec.root
+    fn spec(&self) -> DftSpec {
+        self.spec
     }
     fn scale(&self) -> u64 {
         1
@@ -222,9 +216,6 @@ impl Transform for Rotations {
     fn title(&self) -> String {
         let radices: Vec<String> = self.radices.iter().map(usize::to_string).collect();
         format!("Rotations {}", radices.join(" × "))
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

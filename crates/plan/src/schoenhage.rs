@@ -136,8 +136,8 @@ impl Schoenhage {
 }
 
 impl Product for Schoenhage {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
@@ -184,16 +184,13 @@ impl Product for Schoenhage {
         let mut transform = TreeNode::of_transform(self.transform.as_ref());
         transform.cost = self.transform.forward_cost(&self.present());
         transform.cost_of = "per forward transform of blocks, zeros skipped";
-        TreeNode {
-            title: format!("Schönhage x^{k} = y, x^{} = -1", 2 * k),
-            before: self.domain.to_string(),
-            after: format!("Z{q}[x, y]/(x^{} + 1, y^{n} - 1)", 2 * k),
-            scale: self.scale().value(),
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![transform, crate::base::Base::tree(&self.convolution)],
-        }
+        let title = format!("Schönhage x^{k} = y, x^{} = -1", 2 * k);
+        let after = format!("Z{q}[x, y]/(x^{} + 1, y^{n} - 1)", 2 * k);
+        TreeNode::of_product(
+            self,
+            (title, after),
+            vec![transform, crate::base::Base::tree(&self.convolution)],
+        )
     }
     fn to_form(&self) -> Form {
         let convolution = crate::base::Base::to_form(&self.convolution);

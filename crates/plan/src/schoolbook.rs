@@ -9,7 +9,6 @@ use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::structure::Structure;
 use crate::tree::TreeNode;
-use crate::unit::Unit;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -40,14 +39,11 @@ impl Schoolbook {
 }
 
 impl Product for Schoolbook {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
-    }
-    fn scale(&self) -> Unit {
-        Unit::one(self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.domain.multiply(a, b)
@@ -65,16 +61,8 @@ impl Product for Schoolbook {
         Cost { products, adds: products.saturating_sub(self.domain.wanted as u64), scales: 0 }
     }
     fn tree(&self) -> TreeNode {
-        TreeNode {
-            title: if self.truncated() { "Truncated product" } else { "Schoolbook" }.to_string(),
-            before: self.domain.to_string(),
-            after: String::new(),
-            scale: 1,
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: Vec::new(),
-        }
+        let title = if self.truncated() { "Truncated product" } else { "Schoolbook" };
+        TreeNode::of_product(self, (title, ""), Vec::new())
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, [])

@@ -2,6 +2,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::grid::Grid;
+use crate::registry::{DftSpec, Method};
 use crate::sexpr::Form;
 use crate::steps::Step;
 use crate::transform::{Axes, Transform, TransformRef};
@@ -11,17 +12,11 @@ use crate::transform::{Axes, Transform, TransformRef};
 pub(crate) struct Stepwise(pub TransformRef);
 
 impl Transform for Stepwise {
-    fn name(&self) -> &'static str {
-        self.0.name()
+    fn method(&self) -> &'static Method {
+        self.0.method()
     }
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-    fn q(&self) -> u64 {
-        self.0.q()
-    }
-    fn root(&self) -> u64 {
-        self.0.root()
+    fn spec(&self) -> DftSpec {
+        self.0.spec()
     }
     fn scale(&self) -> u64 {
         self.0.scale()
@@ -73,8 +68,5 @@ impl Transform for Stepwise {
     }
     fn title(&self) -> String {
         self.0.title()
-    }
-    fn citation(&self) -> &'static str {
-        self.0.citation()
     }
 }

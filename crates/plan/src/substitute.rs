@@ -230,8 +230,8 @@ impl Substitute {
 }
 
 impl Product for Substitute {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
@@ -269,16 +269,13 @@ impl Product for Substitute {
         let mut transform = TreeNode::of_transform(self.transform.as_ref());
         transform.cost = forward;
         transform.cost_of = "per forward transform of blocks, zeros skipped";
-        TreeNode {
-            title: format!("Substitute x^{k} = t"),
-            before: self.domain.to_string(),
-            after: format!("Z{q}[x, t]/(x^{k} - t, {})", self.transform.modulus()),
-            scale: self.scale().value(),
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![transform, crate::base::Base::tree(&self.convolution)],
-        }
+        let title = format!("Substitute x^{k} = t");
+        let after = format!("Z{q}[x, t]/(x^{k} - t, {})", self.transform.modulus());
+        TreeNode::of_product(
+            self,
+            (title, after),
+            vec![transform, crate::base::Base::tree(&self.convolution)],
+        )
     }
     fn to_form(&self) -> Form {
         let convolution = crate::base::Base::to_form(&self.convolution);

@@ -103,17 +103,11 @@ impl TimeShift {
 }
 
 impl Transform for TimeShift {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-    fn q(&self) -> u64 {
-        self.inner.q()
-    }
-    fn root(&self) -> u64 {
-        self.inner.root()
+    fn spec(&self) -> DftSpec {
+        self.inner.spec()
     }
     fn scale(&self) -> u64 {
         self.inner.scale()
@@ -146,9 +140,6 @@ impl Transform for TimeShift {
     }
     fn title(&self) -> String {
         "Time shift".to_string()
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

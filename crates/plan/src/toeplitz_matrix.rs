@@ -13,7 +13,6 @@ use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::structure::Structure;
 use crate::tree::TreeNode;
-use crate::unit::Unit;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -55,14 +54,11 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
 }
 
 impl Product for ToeplitzMatrix {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
-    }
-    fn scale(&self) -> Unit {
-        Unit::one(self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let (n, size, q) = (self.degree, self.size, self.domain.q);
@@ -84,16 +80,8 @@ impl Product for ToeplitzMatrix {
         self.inner.cost() + Cost { scales: weighted, ..Cost::default() }
     }
     fn tree(&self) -> TreeNode {
-        TreeNode {
-            title: format!("Toeplitz matrix {0} × {0} times vector", self.size),
-            before: self.domain.to_string(),
-            after: String::new(),
-            scale: 1,
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![self.inner.tree()],
-        }
+        let title = format!("Toeplitz matrix {0} × {0} times vector", self.size);
+        TreeNode::of_product(self, (title, ""), vec![self.inner.tree()])
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, [Form::word(self.size), self.inner.to_form()])

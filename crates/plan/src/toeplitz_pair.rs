@@ -14,7 +14,6 @@ use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::structure::Structure;
 use crate::tree::TreeNode;
-use crate::unit::Unit;
 use ringforge_ring::{Ring, zq};
 use std::sync::Arc;
 
@@ -73,14 +72,11 @@ impl ToeplitzPair {
 }
 
 impl Product for ToeplitzPair {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
     fn domain(&self) -> &Domain {
         &self.domain
-    }
-    fn scale(&self) -> Unit {
-        Unit::one(self.domain.q)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let (n, size) = (self.domain.operand, self.size);
@@ -108,16 +104,8 @@ impl Product for ToeplitzPair {
         self.inner.cost().times(2)
     }
     fn tree(&self) -> TreeNode {
-        TreeNode {
-            title: format!("Two Toeplitz matrices {0} × {0} times vector", self.size),
-            before: self.domain.to_string(),
-            after: String::new(),
-            scale: 1,
-            cost: self.cost(),
-            cost_of: "per product",
-            citation: METHOD.citation.to_string(),
-            children: vec![self.inner.tree()],
-        }
+        let title = format!("Two Toeplitz matrices {0} × {0} times vector", self.size);
+        TreeNode::of_product(self, (title, ""), vec![self.inner.tree()])
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, [Form::word(self.size), self.inner.to_form()])

@@ -3,6 +3,7 @@
 use crate::arith::{Arith, Exact, Val};
 use crate::grid::Grid;
 use crate::network::{Cost, Network};
+use crate::registry::{DftSpec, Method};
 use crate::sexpr::Form;
 use crate::steps::{self, Step};
 use crate::unit::Unit;
@@ -23,14 +24,26 @@ pub type TransformRef = Arc<dyn Transform>;
 ///
 /// Padding that is a structural zero ([`Arith::is_zero`]) is skipped by the recorder.
 pub trait Transform: Any + std::fmt::Debug + Send + Sync {
+    /// The method's entry in the registry.
+    fn method(&self) -> &'static Method;
+    /// What it was built for.
+    fn spec(&self) -> DftSpec;
     /// The word that opens this method in a plan text, `good-thomas`.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.method().name
+    }
     /// n, the number of blocks in and out.
-    fn len(&self) -> usize;
+    fn len(&self) -> usize {
+        self.spec().len
+    }
     /// The modulus of the coefficients.
-    fn q(&self) -> u64;
+    fn q(&self) -> u64 {
+        self.spec().q
+    }
     /// ω, the principal n-th root of unity that this transform uses.
-    fn root(&self) -> u64;
+    fn root(&self) -> u64 {
+        self.spec().root
+    }
     /// s, in `[1, q)`: the forward transform leaves s·F_j.
     fn scale(&self) -> u64;
     /// The forward transform, of exactly `len()` blocks.
@@ -143,7 +156,9 @@ pub trait Transform: Any + std::fmt::Debug + Send + Sync {
     /// One line for people: `Good–Thomas 10 × 9`.
     fn title(&self) -> String;
     /// Where the method is from: `[Chiu25 §2.3.1]`.
-    fn citation(&self) -> &'static str;
+    fn citation(&self) -> &'static str {
+        self.method().citation
+    }
 
     /// Whether n = 0, which no transform is.
     fn is_empty(&self) -> bool {

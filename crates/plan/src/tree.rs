@@ -2,6 +2,7 @@
 
 use crate::base::Base;
 use crate::network::Cost;
+use crate::product::Product;
 use crate::transform::Transform;
 
 /// One node of a plan, for `explain`.
@@ -38,6 +39,24 @@ impl TreeNode {
             cost_of: "per forward transform of blocks",
             citation: transform.citation().to_string(),
             children: transform.children().into_iter().map(TreeNode::of_transform).collect(),
+        }
+    }
+
+    /// The node of a product, with its title and the ring that it turns its own into.
+    pub fn of_product(
+        product: &dyn Product,
+        (title, after): (impl Into<String>, impl Into<String>),
+        children: Vec<TreeNode>,
+    ) -> TreeNode {
+        TreeNode {
+            title: title.into(),
+            before: product.domain().to_string(),
+            after: after.into(),
+            scale: product.scale().value(),
+            cost: product.cost(),
+            cost_of: "per product",
+            citation: product.method().citation.to_string(),
+            children,
         }
     }
 

@@ -105,18 +105,15 @@ impl Truncated {
 }
 
 impl Transform for Truncated {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+    fn spec(&self) -> DftSpec {
+        self.spec
     }
     fn len(&self) -> usize {
         let (p, m) = self.sizes();
         (p - 1) * m
-    }
-    fn q(&self) -> u64 {
-        self.spec.q
-    }
-    fn root(&self) -> u64 {
-        self.spec.root
     }
     fn scale(&self) -> u64 {
         zq::mul(self.rows.scale(), self.columns.scale(), self.spec.q)
@@ -245,9 +242,6 @@ impl Transform for Truncated {
     fn title(&self) -> String {
         let (p, m) = self.sizes();
         format!("Truncated Good–Thomas ({p} - 1) × {m}")
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 

@@ -91,17 +91,11 @@ impl Twist {
 }
 
 impl Transform for Twist {
-    fn name(&self) -> &'static str {
-        METHOD.name
+    fn method(&self) -> &'static Method {
+        &METHOD
     }
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-    fn q(&self) -> u64 {
-        self.inner.q()
-    }
-    fn root(&self) -> u64 {
-        self.inner.root()
+    fn spec(&self) -> DftSpec {
+        self.inner.spec()
     }
     fn scale(&self) -> u64 {
         self.inner.scale()
@@ -141,9 +135,6 @@ impl Transform for Twist {
     }
     fn title(&self) -> String {
         format!("Twist by powers of {}", self.factor)
-    }
-    fn citation(&self) -> &'static str {
-        METHOD.citation
     }
 }
 
