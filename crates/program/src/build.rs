@@ -1,7 +1,11 @@
 //! Helpers for writing procedures.
 
 use crate::ir::*;
-use crate::method::Modulus;
+use crate::method::{Modulus, MulMethod, ReduceMethod};
+use ringforge_targets::ALIGNMENT;
+
+/// Bits of a byte.
+const BYTE: u8 = 8;
 
 /// A procedure in the making.
 #[derive(Clone, Debug)]
@@ -64,6 +68,42 @@ impl Builder {
         self.buffer(&free, role, words, align)
     }
 
+    /// An array of the procedure's own.
+    pub fn local(&mut self, name: &str, words: usize) -> BufferId {
+        self.buffer(name, Role::Local, words, ALIGNMENT)
+    }
+
+    /// The same, its name with a number where another has it already.
+    pub fn fresh(&mut self, name: &str, words: usize) -> BufferId {
+        self.unique(name, Role::Local, words, ALIGNMENT)
+    }
+
+    /// A buffer that keeps its words in `bits` bits.
+    pub fn kept(&mut self, name: &str, role: Role, words: usize, bits: u8) -> BufferId {
+        let buffer = self.buffer(name, role, words, ALIGNMENT);
+        self.narrow(buffer, bits);
+        buffer
+    }
+
+    /// A table of residues that words are multiplied with, its name as [`fresh`](Builder::fresh) has it.
+    pub fn factors(&mut self, name: &str, all: Vec<u64>, align: usize) -> BufferId {
+        let words = all.len();
+        self.unique(name, Role::Factors(all), words, align)
+    }
+
+    /// A parameter of a known range, aligned as its words of `bits` bits are.
+    pub fn parameter(
+        &mut self,
+        name: &str,
+        role: Role,
+        (words, bits): (usize, u8),
+        range: Option<(i64, i64)>,
+    ) -> BufferId {
+        let buffer = self.ranged(name, role, words, usize::from(bits.div_ceil(BYTE)), range);
+        self.narrow(buffer, bits);
+        buffer
+    }
+
     /// A fresh loop counter.
     pub fn counter(&mut self) -> LoopVar {
         self.counters += 1;
@@ -79,6 +119,148 @@ impl Builder {
     pub fn finish(self) -> Procedure {
         self.procedure
     }
+
+    /// The procedure, behind others.
+    pub fn finish_behind(self, procedures: &mut Vec<Procedure>) -> ProcedureId {
+        procedures.push(self.procedure);
+        ProcedureId(procedures.len() as u32 - 1)
+    }
+}
+
+/// What lowering writes most.
+impl Block {
+    /// A register from memory.
+    pub fn load(&mut self, buffer: BufferId, at: Index) -> Value {
+        self.push(Op::Load { buffer, at })
+    }
+
+    /// A register from its parts in memory.
+    pub fn load_parts(&mut self, buffer: BufferId, mut at: Vec<Index>) -> Value {
+        self.push(match at.len() {
+            1 => Op::Load { buffer, at: at.swap_remove(0) },
+            _ => Op::LoadParts { buffer, at },
+        })
+    }
+
+    /// A register to memory.
+    pub fn store(&mut self, buffer: BufferId, at: Index, a: Value) {
+        self.push(Op::Store { buffer, at, a });
+    }
+
+    /// A register's parts to memory.
+    pub fn store_parts(&mut self, buffer: BufferId, mut at: Vec<Index>, a: Value) {
+        self.push(match at.len() {
+            1 => Op::Store { buffer, at: at.swap_remove(0), a },
+            _ => Op::StoreParts { buffer, at, a },
+        });
+    }
+
+    /// The first `count` words of a register of `lanes` to memory.
+    pub fn store_first(
+        &mut self,
+        (buffer, at): (BufferId, Index),
+        a: Value,
+        (count, lanes): (usize, usize),
+    ) {
+        self.push(match count == lanes {
+            true => Op::Store { buffer, at, a },
+            false => Op::StorePartial { buffer, at, count: count as u32, a },
+        });
+    }
+
+    /// A word in all places.
+    pub fn splat(&mut self, word: i32) -> Value {
+        self.push(Op::Splat(word))
+    }
+
+    /// A sum.
+    pub fn add(&mut self, a: Value, b: Value) -> Value {
+        self.push(Op::Add(a, b))
+    }
+
+    /// A sum and one more term, or its first one.
+    pub fn plus(&mut self, sum: Option<Value>, term: Value) -> Value {
+        self.joined(sum, term, false)
+    }
+
+    /// The same, the term taken off if `minus`.
+    pub fn joined(&mut self, sum: Option<Value>, term: Value, minus: bool) -> Value {
+        match (sum, minus) {
+            (None, false) => term,
+            (None, true) => self.negated(term),
+            (Some(sum), false) => self.add(sum, term),
+            (Some(sum), true) => self.sub(sum, term),
+        }
+    }
+
+    /// A sum of words of twice the width and one more term, or its first one.
+    pub fn plus_wide(&mut self, sum: Option<Value>, term: Value) -> Value {
+        sum.map_or(term, |sum| self.push(Op::AddWide(sum, term)))
+    }
+
+    /// The same with dot products of pairs, which the instruction that multiplies adds if it is `fused`.
+    pub fn plus_dots(&mut self, sum: Option<Value>, [a, b]: [Value; 2], fused: bool) -> Value {
+        match sum.filter(|_| fused) {
+            Some(acc) => self.push(Op::PairDotAdd { acc, a, b }),
+            None => {
+                let dots = self.push(Op::PairDot(a, b));
+                self.plus_wide(sum, dots)
+            }
+        }
+    }
+
+    /// A difference.
+    pub fn sub(&mut self, a: Value, b: Value) -> Value {
+        self.push(Op::Sub(a, b))
+    }
+
+    /// 0 − a.
+    pub fn negated(&mut self, a: Value) -> Value {
+        let zero = self.splat(0);
+        self.sub(zero, a)
+    }
+
+    /// A register with zeros in the lanes that are not on.
+    pub fn masked(&mut self, a: Value, on: impl Iterator<Item = bool>) -> Value {
+        let mask = self.push(Op::Lanes(on.map(|on| if on { -1 } else { 0 }).collect()));
+        self.push(Op::And(a, mask))
+    }
+
+    /// A product by constants.
+    pub fn times(&mut self, a: Value, factor: Factor, method: MulMethod) -> Value {
+        self.push(Op::MulMod { a, factor, method })
+    }
+
+    /// A reduced register.
+    pub fn reduced(&mut self, a: Value, method: ReduceMethod) -> Value {
+        self.push(Op::Reduce { a, method })
+    }
+}
+
+/// Straight-line code.
+pub fn straight(write: impl FnOnce(&mut Block)) -> Stmt {
+    let mut block = Block::default();
+    write(&mut block);
+    Stmt::Block(block)
+}
+
+/// A loop over straight-line code.
+pub fn looped(counter: LoopVar, count: usize, write: impl FnOnce(&mut Block)) -> Stmt {
+    repeat(counter, count, vec![straight(write)])
+}
+
+/// A call that gives buffers from their first words on.
+pub fn call(procedure: ProcedureId, buffers: impl IntoIterator<Item = BufferId>) -> Stmt {
+    call_at(procedure, buffers.into_iter().map(|buffer| (buffer, 0)))
+}
+
+/// A call that gives buffers from some of their words on.
+pub fn call_at(
+    procedure: ProcedureId,
+    buffers: impl IntoIterator<Item = (BufferId, usize)>,
+) -> Stmt {
+    let at = |(buffer, word)| (buffer, Index::at(word));
+    Stmt::Call { procedure, arguments: buffers.into_iter().map(at).collect() }
 }
 
 /// A loop, or nothing around the body where it would run once.

@@ -6,7 +6,7 @@
 //! of 32-bit elements whose narrowing interleaves them in natural order.
 
 use super::transform::Products;
-use super::{LowerError, Lowering};
+use super::{LowerError, Lowering, tagged};
 use crate::build::repeat;
 use crate::ir::*;
 use crate::schedule::Weights;
@@ -49,16 +49,14 @@ impl Lowering<'_> {
             *bound = self.narrow_bound(&format!("{tag}.base"), sum)?;
         }
         let most = bounds.iter().copied().max().unwrap_or(0);
-        self.borders.push((format!("{tag}.base"), most));
+        self.written.borders.push((format!("{tag}.base"), most));
 
-        let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
-        let products =
-            self.builder.buffer(&named("products"), Role::Local, blocks * lanes, ALIGNMENT);
+        let named = |name: &str| tagged(name, tag);
+        let products = self.builder.local(&named("products"), blocks * lanes);
         let unroll = unrolled(blocks, self.schedule.unroll());
         // Weighted blocks and then blocks, all of them or those of an iteration.
         let within = (self.schedule.weights() == Weights::Within).then(|| {
-            let pairs =
-                self.builder.buffer(&named("weighted"), Role::Local, unroll * 2 * lanes, ALIGNMENT);
+            let pairs = self.builder.local(&named("weighted"), unroll * 2 * lanes);
             (pairs, self.weights_table(tag, part))
         });
         let counter = self.builder.counter();
@@ -73,13 +71,13 @@ impl Lowering<'_> {
             };
             let a_at = strided;
             let e = within.map_or(b, |(pairs, table)| {
-                let value = block.push(Op::Load { buffer: b, at: strided(lanes) });
-                block.push(Op::Store { buffer: pairs, at: at(lanes), a: value });
+                let value = block.load(b, strided(lanes));
+                block.store(pairs, at(lanes), value);
                 let weight = Index::strided(copy, counter, unroll);
                 let factor = Factor::Repeated { buffer: table, at: weight };
                 let method = self.schedule.multiply();
-                let value = block.push(Op::MulMod { a: value, factor, method });
-                block.push(Op::Store { buffer: pairs, at: at(0), a: value });
+                let value = block.times(value, factor, method);
+                block.store(pairs, at(0), value);
                 pairs
             });
             let value = self.dot(&mut block, lanes / 2, &|block, i| {
@@ -89,7 +87,7 @@ impl Lowering<'_> {
                 (pair, [even, odd])
             });
             let at = Index::strided(copy * lanes, counter, unroll * lanes);
-            block.push(Op::Store { buffer: products, at, a: value });
+            block.store(products, at, value);
         }
         let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
         let title = format!("{tag} part: {blocks} weighted convolutions of size {lanes}");
@@ -99,7 +97,7 @@ impl Lowering<'_> {
 
     /// The table of the blocks' weights.
     fn weights_table(&mut self, tag: &str, part: &Substitute) -> BufferId {
-        let name = if tag == "main" { "weights".into() } else { format!("weights_{tag}") };
+        let name = tagged("weights", tag);
         let weights = Role::Factors(weights_by_cell(part));
         self.builder.buffer(&name, weights, part.blocks(), ALIGNMENT)
     }
@@ -115,11 +113,11 @@ impl Lowering<'_> {
             let at = |words: usize| {
                 Index::strided(copy * 2 * lanes + words, counter, unroll * 2 * lanes)
             };
-            let a = block.push(Op::Load { buffer: b, at: at(lanes) });
+            let a = block.load(b, at(lanes));
             let weight = Index::strided(copy, counter, unroll);
             let factor = Factor::Repeated { buffer: table, at: weight };
-            let a = block.push(Op::MulMod { a, factor, method: self.schedule.multiply() });
-            block.push(Op::Store { buffer: b, at: at(0), a });
+            let a = block.times(a, factor, self.schedule.multiply());
+            block.store(b, at(0), a);
         }
         let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
         self.builder.stage(&format!("{tag} part: weights"), "[Chiu25 §2.5]", body);
@@ -141,16 +139,9 @@ impl Lowering<'_> {
 
     /// `sum` (or zero) plus a dot product of pairs.
     pub fn dot_add(&self, block: &mut Block, sum: Option<Value>, a: Value, b: Value) -> Value {
-        match sum {
-            None => block.push(Op::PairDot(a, b)),
-            Some(acc) if self.schedule.fused_dot() || self.schedule.rows() => {
-                block.push(Op::PairDotAdd { acc, a, b })
-            }
-            Some(acc) => {
-                let dot = block.push(Op::PairDot(a, b));
-                block.push(Op::AddWide(acc, dot))
-            }
-        }
+        // Where nothing is added, no key says how.
+        let fused = sum.is_some() && (self.schedule.fused_dot() || self.schedule.rows());
+        block.plus_dots(sum, [a, b], fused)
     }
 
     /// Σ over `pairs` of broadcast pair × loaded pairs, for even and odd outputs, narrowed.
@@ -167,9 +158,9 @@ impl Lowering<'_> {
         }
         let [first, second] = sums;
         let total = [0, 1].map(|parity| match (first[parity], second[parity]) {
-            (Some(x), Some(y)) => block.push(Op::AddWide(x, y)),
-            (Some(x), None) | (None, Some(x)) => x,
-            (None, None) => block.push(Op::Splat(0)),
+            (sum, Some(y)) => block.plus_wide(sum, y),
+            (Some(x), None) => x,
+            (None, None) => block.splat(0),
         });
         block.push(Op::Narrow { even: total[0], odd: total[1], method: self.schedule.narrow() })
     }

@@ -1,9 +1,9 @@
 //! The final reduction mod f: sums of shifted loads, the last factor, freezing, stores of exactly
 //! n words.
 
-use super::{LowerError, Lowering, unsupported};
+use super::{LowerError, Lowering, unsupported, word};
 use crate::bounds::WORD;
-use crate::build::repeat;
+use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::FreezeMethod;
 use ringforge_plan::ReduceMod;
@@ -52,11 +52,44 @@ pub(crate) fn registers(rows: &[Vec<(usize, u64)>], lanes: usize, words: usize) 
     registers
 }
 
-/// How many registers from `start` on have the same summands and are full.
-pub(crate) fn alike(registers: &[Vec<Term>], start: usize, lanes: usize, rows: usize) -> usize {
-    let same =
-        |(i, r): &(usize, &Vec<Term>)| **r == registers[start] && (start + i + 1) * lanes <= rows;
-    registers[start..].iter().enumerate().take_while(same).count().max(1)
+impl Term {
+    /// A loaded register, with zeros where the summand takes no part.
+    pub fn masked(&self, block: &mut Block, a: Value) -> Value {
+        let Some(on) = &self.lanes else { return a };
+        block.masked(a, on.iter().copied())
+    }
+}
+
+/// What writes a register of outputs: its summands, where a word is that is so many behind the register's first, and how
+/// many of its words are wanted.
+pub(crate) type Write<'a, E> =
+    dyn FnMut(&mut Block, &[Term], &dyn Fn(usize) -> Index, usize) -> Result<(), E> + 'a;
+
+/// Code for registers of `outputs` words in all, in loops over full ones with the same summands.
+pub(crate) fn each_register<E>(
+    builder: &mut Builder,
+    registers: &[Vec<Term>],
+    (lanes, outputs): (usize, usize),
+    write: &mut Write<E>,
+) -> Result<Vec<Stmt>, E> {
+    let (mut body, mut start) = (Vec::new(), 0);
+    while start < registers.len() {
+        let same = |&i: &usize| registers[i] == registers[start] && (i + 1) * lanes <= outputs;
+        let alike = (start..registers.len()).take_while(same).count().max(1);
+        let counter = (alike > 1).then(|| builder.counter());
+        let at = |words: usize| match counter {
+            Some(counter) => Index::strided(start * lanes + words, counter, lanes),
+            None => Index::at(start * lanes + words),
+        };
+        let mut block = Block::default();
+        write(&mut block, &registers[start], &at, lanes.min(outputs - start * lanes))?;
+        body.push(match counter {
+            Some(counter) => repeat(counter, alike, vec![Stmt::Block(block)]),
+            None => Stmt::Block(block),
+        });
+        start += alike;
+    }
+    Ok(body)
 }
 
 impl Lowering<'_> {
@@ -80,75 +113,37 @@ impl Lowering<'_> {
             ));
         }
         let registers = registers(&rows, lanes, words);
-        let mut body = Vec::new();
-        let mut start = 0;
-        while start < registers.len() {
-            let full_width = (start + 1) * lanes <= rows.len();
-            let alike = alike(&registers, start, lanes, rows.len());
-            let count = if full_width { lanes } else { rows.len() - start * lanes };
-            let counter = (alike > 1).then(|| self.builder.counter());
-            let at = |words: usize| match counter {
-                Some(counter) => Index::strided(start * lanes + words, counter, lanes),
-                None => Index::at(start * lanes + words),
-            };
-            let mut block = Block::default();
+        let (schedule, bounds) = (self.schedule, &mut self.bounds);
+        let write: &mut Write<LowerError> = &mut |block, terms, at, count| {
             let (mut sum, mut most): (Option<Value>, i64) = (None, 0);
-            for term in &registers[start] {
+            for term in terms {
                 let mut v: Option<Value> = None;
                 for &buffer in full {
-                    let next = block.push(Op::Load { buffer, at: at(term.offset) });
-                    v = Some(v.map_or(next, |v| block.push(Op::Add(v, next))));
+                    let next = block.load(buffer, at(term.offset));
+                    v = Some(block.plus(v, next));
                 }
-                let Some(mut v) = v else { continue };
-                if let Some(on) = &term.lanes {
-                    let mask = on.iter().map(|&on| if on { -1 } else { 0 }).collect();
-                    let mask = block.push(Op::Lanes(mask));
-                    v = block.push(Op::And(v, mask));
-                }
+                let Some(v) = v else { continue };
+                let v = term.masked(block, v);
                 if most + bound > WORD {
                     let Some(value) = sum else { continue };
-                    most = self.bounds.reduce(most);
-                    sum = Some(block.push(Op::Reduce { a: value, method: self.schedule.reduce() }));
+                    most = bounds.reduce(most);
+                    sum = Some(block.reduced(value, schedule.reduce()));
                 }
-                most += bound;
-                if most > WORD {
-                    return Err(LowerError::Word {
-                        stage: "final reduction".into(),
-                        most: WORD,
-                        bound: most,
-                    });
-                }
-                sum = Some(match (sum, term.coefficient != 1) {
-                    (None, false) => v,
-                    (None, true) => {
-                        let zero = block.push(Op::Splat(0));
-                        block.push(Op::Sub(zero, v))
-                    }
-                    (Some(sum), false) => block.push(Op::Add(sum, v)),
-                    (Some(sum), true) => block.push(Op::Sub(sum, v)),
-                });
+                most = word("final reduction", most + bound)?;
+                sum = Some(block.joined(sum, v, term.coefficient != 1));
             }
-            let mut value = match sum {
-                Some(value) => value,
-                None => block.push(Op::Splat(0)),
-            };
+            let mut value = sum.unwrap_or_else(|| block.splat(0));
             if factor != 1 {
-                most = self.bounds.product(factor, most);
-                let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
-                value = block.push(Op::MulMod { a: value, factor, method });
+                most = bounds.product(factor, most);
+                value = block.times(value, Factor::Splat(factor), schedule.multiply());
             }
-            let method = self.schedule.freeze().unwrap_or_else(|| cheapest(most, q));
+            let method = schedule.freeze().unwrap_or_else(|| cheapest(most, q));
             let value = block.push(Op::Freeze { a: value, method });
-            block.push(match count == lanes {
-                true => Op::Store { buffer: c, at: at(0), a: value },
-                false => Op::StorePartial { buffer: c, at: at(0), count: count as u32, a: value },
-            });
-            body.push(match counter {
-                Some(counter) => repeat(counter, alike, vec![Stmt::Block(block)]),
-                None => Stmt::Block(block),
-            });
-            start += alike;
-        }
+            block.store_first((c, at(0)), value, (count, lanes));
+            Ok(())
+        };
+        let size = (lanes, rows.len());
+        let body = each_register(&mut self.builder, &registers, size, write)?;
         self.builder.stage("reduction mod f, freezing", "[Chiu25 §3.2.5]", body);
         Ok(())
     }

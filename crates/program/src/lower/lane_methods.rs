@@ -3,7 +3,8 @@
 
 use super::small::Small;
 use super::split::Constant;
-use super::{LowerError, Lowering};
+use super::{LowerError, Lowering, tagged};
+use crate::build::straight;
 use crate::ir::*;
 use ringforge_plan::SmallModulus;
 use ringforge_targets::ALIGNMENT;
@@ -49,14 +50,12 @@ impl Lowering<'_> {
         if size < self.lanes {
             name += &size.to_string();
         }
-        if place.tag != "main" {
-            name = format!("{name}_{}", place.tag);
-        }
+        let name = tagged(&name, place.tag);
         let key = format!("{name}:{count}");
         if let Some((_, known)) = self.rows.iter().find(|(k, _)| *k == key) {
             return Rows::of(*known);
         }
-        let buffer = self.builder.buffer(&name, Role::Local, count * self.lanes, ALIGNMENT);
+        let buffer = self.builder.local(&name, count * self.lanes);
         self.rows.push((key, buffer));
         Rows::of(buffer)
     }
@@ -85,8 +84,7 @@ impl Lowering<'_> {
 
     /// A table with a factor for each lane of each group.
     pub(super) fn lane_factors(&mut self, place: &Place, name: &str, values: Vec<u64>) -> Factor {
-        let part = if place.tag == "main" { String::new() } else { format!("_{}", place.tag) };
-        let name = format!("{name}{}{part}", place.suffix);
+        let name = tagged(&format!("{name}{}", place.suffix), place.tag);
         let words = values.len();
         let buffer = self.builder.buffer(&name, Role::Factors(values), words, ALIGNMENT);
         Factor::Table { buffer, at: Index::strided(0, place.group, self.lanes) }
@@ -94,12 +92,12 @@ impl Lowering<'_> {
 
     pub(super) fn load(&self, block: &mut Block, rows: &Rows, i: usize) -> Value {
         let at = rows.at.plus(i * self.lanes);
-        block.push(Op::Load { buffer: rows.buffer, at })
+        block.load(rows.buffer, at)
     }
 
     pub(super) fn store(&self, block: &mut Block, rows: &Rows, i: usize, a: Value) {
         let at = rows.at.plus(i * self.lanes);
-        block.push(Op::Store { buffer: rows.buffer, at, a });
+        block.store(rows.buffer, at, a);
     }
 
     /// a·b modulo a polynomial of degree `size` for each lane, into `out`, which may be `a` unless
@@ -138,7 +136,7 @@ impl Lowering<'_> {
         let mut t = Vec::new();
         for &a in &bs[1..] {
             let (factor, method) = (factor.clone(), self.schedule.multiply());
-            t.push(make.push(Op::MulMod { a, factor, method }));
+            t.push(make.times(a, factor, method));
         }
         t.extend(&bs);
         self.matrix_product(place, small, (make, t), [a, out], (bound, bound.max(weighted)), None)
@@ -187,18 +185,18 @@ impl Lowering<'_> {
         for i in 0..size - 1 {
             let middle = t[half + i];
             for (rows, other) in [(&lower, t[i]), (&upper, t[size + i])] {
-                let v = make.push(Op::Sub(other, middle));
+                let v = make.sub(other, middle);
                 self.store(&mut make, rows, i, v);
             }
         }
-        let mut fold = Block::default();
-        for i in 0..half {
-            let x = self.load(&mut fold, vector, i);
-            let y = self.load(&mut fold, vector, half + i);
-            let v = fold.push(Op::Add(x, y));
-            self.store(&mut fold, &folded, i, v);
-        }
-        let mut body = vec![Stmt::Block(make), Stmt::Block(fold)];
+        let fold = straight(|block| {
+            for i in 0..half {
+                let [x, y] = [i, half + i].map(|i| self.load(block, vector, i));
+                let v = block.add(x, y);
+                self.store(block, &folded, i, v);
+            }
+        });
+        let mut body = vec![Stmt::Block(make), fold];
         let middle = diagonals.from(half, lanes);
         let second = vector.from(half, lanes);
         let mut product = |lowering: &mut Self, out, v, t, bounds| {
@@ -211,18 +209,18 @@ impl Lowering<'_> {
         let both = product(self, &parts[0], &folded, &middle, (2 * bound, diagonal))?;
         let first = product(self, &parts[1], &second, &lower, (bound, 2 * diagonal))?;
         product(self, &parts[2], vector, &upper, (bound, 2 * diagonal))?;
-        let mut join = Block::default();
-        for i in 0..half {
-            let [p1, p2, p3] = [0, 1, 2].map(|k| {
-                let v = self.load(&mut join, &parts[k], i);
-                join.push(Op::Reduce { a: v, method: self.schedule.reduce() })
-            });
-            for (p, i) in [(p2, i), (p3, half + i)] {
-                let v = join.push(Op::Add(p1, p));
-                self.store(&mut join, out, i, v);
+        body.push(straight(|block| {
+            for i in 0..half {
+                let [p1, p2, p3] = [0, 1, 2].map(|k| {
+                    let v = self.load(block, &parts[k], i);
+                    block.reduced(v, self.schedule.reduce())
+                });
+                for (p, i) in [(p2, i), (p3, half + i)] {
+                    let v = block.add(p1, p);
+                    self.store(block, out, i, v);
+                }
             }
-        }
-        body.push(Stmt::Block(join));
+        }));
         Ok((body, both + first))
     }
 

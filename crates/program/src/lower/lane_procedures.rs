@@ -4,13 +4,26 @@
 use super::Lowering;
 use super::lanes::{METHOD, NARROW};
 use super::transpose::{rounds, strided};
-use crate::build::{Builder, repeat};
+use crate::build::{Builder, looped, repeat, straight};
 use crate::ir::*;
 use ringforge_targets::ALIGNMENT;
 
+/// A procedure of sums of products of rows of lanes.
+struct Sums<'a> {
+    name: &'a str,
+    title: String,
+    cite: &'a str,
+    /// The names of the operands, and their rows.
+    operands: [(&'a str, usize); 2],
+    /// Rows of the result.
+    words: usize,
+    /// The rows of both operands whose products make a row of the result.
+    terms: &'a dyn Fn(usize) -> Vec<(usize, usize)>,
+}
+
 impl Lowering<'_> {
     fn procedure_named(&self, name: &str) -> Option<ProcedureId> {
-        let found = self.procedures.iter().position(|p| p.name == name);
+        let found = self.written.procedures.iter().position(|p| p.name == name);
         found.map(|i| ProcedureId(i as u32))
     }
 
@@ -33,10 +46,10 @@ impl Lowering<'_> {
             base: base as i64,
             terms: vec![(group, size as i64), (first, step as i64)],
         };
-        let mut block = Block::default();
         let from = |k: usize| (input, index(k * apart * lanes, lanes));
-        strided(&mut block, count, &from, (out, &|k| index(k, count * lanes)));
-        let inner = repeat(first, apart, vec![Stmt::Block(block)]);
+        let inner = looped(first, apart, |block| {
+            strided(block, count, &from, (out, &|k| index(k, count * lanes)));
+        });
         let number = match count {
             2 => "two".to_owned(),
             4 => "four".to_owned(),
@@ -44,8 +57,7 @@ impl Lowering<'_> {
         };
         let title = format!("interleave rows by {number}");
         builder.stage(&title, "", vec![repeat(group, groups, vec![inner])]);
-        self.procedures.push(builder.finish());
-        ProcedureId(self.procedures.len() as u32 - 1)
+        builder.finish_behind(&mut self.written.procedures)
     }
 
     /// The procedure that transposes `groups` squares in place, by interleaving registers, few of them at a time where
@@ -61,12 +73,11 @@ impl Lowering<'_> {
         let group = builder.counter();
         let at =
             |row: usize, column: usize| Index::strided(row * lanes + column, group, lanes * lanes);
-        let mut block = Block::default();
-        self.square.in_place(&mut block, rows, self.schedule.fuse() > 0, &at);
-        let body = vec![repeat(group, groups, vec![Stmt::Block(block)])];
-        builder.stage("transpose squares", "", body);
-        self.procedures.push(builder.finish());
-        ProcedureId(self.procedures.len() as u32 - 1)
+        let body = looped(group, groups, |block| {
+            self.square.in_place(block, rows, self.schedule.fuse() > 0, &at);
+        });
+        builder.stage("transpose squares", "", vec![body]);
+        builder.finish_behind(&mut self.written.procedures)
     }
 
     /// A square transposed: from rows that start at these words to rows of other memory that start where `to` says, if it
@@ -82,7 +93,7 @@ impl Lowering<'_> {
             let columns = self.square.load(&mut block, from, &at);
             for (column, a) in columns.into_iter().enumerate() {
                 if let Some(word) = place(first + column) {
-                    block.push(Op::Store { buffer: to, at: Index::at(word), a });
+                    block.store(to, Index::at(word), a);
                 }
             }
         }
@@ -92,69 +103,61 @@ impl Lowering<'_> {
     /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane;
     /// where more than `together` products would not fit a word, partial sums are reduced.
     pub(super) fn toeplitz(&mut self, size: usize, together: usize) -> ProcedureId {
-        let lanes = self.lanes;
-        let name = match together < size {
-            true => format!("{}toeplitz{size}by{together}", self.prefix),
-            false => format!("{}toeplitz{size}", self.prefix),
+        let kind = Sums {
+            name: "toeplitz",
+            title: format!("Toeplitz matrix of size {size} times vector"),
+            cite: "[Chiu25 §2.5]",
+            operands: [("vector", size), ("diagonals", 2 * size - 1)],
+            words: size,
+            terms: &|i| (0..size).map(|j| (j, size - 1 + i - j)).collect(),
         };
-        if let Some(known) = self.procedure_named(&name) {
-            return known;
-        }
-        let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
-        let vector = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
-        let diagonals = builder.buffer("diagonals", Role::Input, (2 * size - 1) * lanes, ALIGNMENT);
-        let mut block = Block::default();
-        let at = |i: usize| Index::at(i * lanes);
-        let v: Vec<Value> =
-            (0..size).map(|i| block.push(Op::Load { buffer: vector, at: at(i) })).collect();
-        let t: Vec<Value> = (0..2 * size - 1)
-            .map(|i| block.push(Op::Load { buffer: diagonals, at: at(i) }))
-            .collect();
-        for i in 0..size {
-            let pairs: Vec<(Value, Value)> =
-                (0..size).map(|j| (v[j], t[size - 1 + i - j])).collect();
-            if let Some(a) = self.sum_of_products(&mut block, &pairs, together) {
-                block.push(Op::Store { buffer: out, at: at(i), a });
-            }
-        }
-        let title = format!("Toeplitz matrix of size {size} times vector");
-        builder.stage(&title, "[Chiu25 §2.5]", vec![Stmt::Block(block)]);
-        self.procedures.push(builder.finish());
-        ProcedureId(self.procedures.len() as u32 - 1)
+        self.sums_of_products(kind, size, together)
     }
 
     /// The procedure that multiplies two polynomials of `size` coefficients in every lane; partial
     /// sums as in [`Lowering::toeplitz`].
     pub(super) fn product(&mut self, size: usize, together: usize) -> ProcedureId {
-        let lanes = self.lanes;
-        let name = match together < size {
-            true => format!("{}polynomials{size}by{together}", self.prefix),
-            false => format!("{}polynomials{size}", self.prefix),
+        let kind = Sums {
+            name: "polynomials",
+            title: format!("product of two polynomials of {size} coefficients"),
+            cite: "[Hwang24 §4.4]",
+            operands: [("a", size), ("b", size)],
+            words: 2 * size - 1,
+            terms: &|i| {
+                let first = i.saturating_sub(size - 1);
+                (first..=i.min(size - 1)).map(|j| (j, i - j)).collect()
+            },
         };
+        self.sums_of_products(kind, size, together)
+    }
+
+    fn sums_of_products(&mut self, kind: Sums, size: usize, together: usize) -> ProcedureId {
+        let lanes = self.lanes;
+        let partial = if together < size { format!("by{together}") } else { String::new() };
+        let name = format!("{}{}{size}{partial}", self.prefix, kind.name);
         if let Some(known) = self.procedure_named(&name) {
             return known;
         }
         let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Output, (2 * size - 1) * lanes, ALIGNMENT);
-        let [a, b] =
-            ["a", "b"].map(|name| builder.buffer(name, Role::Input, size * lanes, ALIGNMENT));
-        let mut block = Block::default();
-        let at = |i: usize| Index::at(i * lanes);
-        let [a, b] = [a, b].map(|buffer| -> Vec<Value> {
-            (0..size).map(|i| block.push(Op::Load { buffer, at: at(i) })).collect()
+        let out = builder.buffer("out", Role::Output, kind.words * lanes, ALIGNMENT);
+        let operands = kind.operands.map(|(name, words)| {
+            (builder.buffer(name, Role::Input, words * lanes, ALIGNMENT), words)
         });
-        for i in 0..2 * size - 1 {
-            let pairs: Vec<(Value, Value)> =
-                (i.saturating_sub(size - 1)..=i.min(size - 1)).map(|j| (a[j], b[i - j])).collect();
-            if let Some(a) = self.sum_of_products(&mut block, &pairs, together) {
-                block.push(Op::Store { buffer: out, at: at(i), a });
+        let at = |i: usize| Index::at(i * lanes);
+        let body = straight(|block| {
+            let [a, b] = operands.map(|(buffer, words)| -> Vec<Value> {
+                (0..words).map(|i| block.load(buffer, at(i))).collect()
+            });
+            for i in 0..kind.words {
+                let pairs: Vec<(Value, Value)> =
+                    (kind.terms)(i).into_iter().map(|(j, k)| (a[j], b[k])).collect();
+                if let Some(a) = self.sum_of_products(block, &pairs, together) {
+                    block.store(out, at(i), a);
+                }
             }
-        }
-        let title = format!("product of two polynomials of {size} coefficients");
-        builder.stage(&title, "[Hwang24 §4.4]", vec![Stmt::Block(block)]);
-        self.procedures.push(builder.finish());
-        ProcedureId(self.procedures.len() as u32 - 1)
+        });
+        builder.stage(&kind.title, kind.cite, vec![body]);
+        builder.finish_behind(&mut self.written.procedures)
     }
 
     /// Σ x·y over the pairs; where they are more than `together`, partial sums are reduced.
@@ -170,17 +173,14 @@ impl Lowering<'_> {
                 true => self.wide_sum(block, part),
                 false => part.iter().fold(None, |sum, &(a, b)| {
                     let p = block.push(Op::MulWords { a, b, method: METHOD });
-                    Some(sum.map_or(p, |s| block.push(Op::Add(s, p))))
+                    Some(block.plus(sum, p))
                 }),
             };
             let Some(mut p) = partial else { continue };
             if together < pairs.len() {
-                p = block.push(Op::Reduce { a: p, method: self.schedule.reduce() });
+                p = block.reduced(p, self.schedule.reduce());
             }
-            sum = Some(match sum {
-                None => p,
-                Some(s) => block.push(Op::Add(s, p)),
-            });
+            sum = Some(block.plus(sum, p));
         }
         sum
     }
@@ -188,7 +188,7 @@ impl Lowering<'_> {
     /// Σ x·y over the pairs, in words of twice the width for even and for odd lanes, narrowed: two terms are one dot
     /// product of words side by side.
     fn wide_sum(&self, block: &mut Block, pairs: &[(Value, Value)]) -> Option<Value> {
-        let zero = (pairs.len() % 2 == 1).then(|| block.push(Op::Splat(0)));
+        let zero = (pairs.len() % 2 == 1).then(|| block.splat(0));
         let mut sums: [Option<Value>; 2] = [None; 2];
         for two in pairs.chunks(2) {
             let (a, b) = two[0];

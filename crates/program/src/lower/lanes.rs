@@ -10,13 +10,12 @@ use super::lane_methods::{Place, Rows};
 use super::small::Small;
 use super::transform::Products;
 use super::transpose::rounds;
-use super::{LowerError, Lowering, Operand, unsupported};
+use super::{LowerError, Lowering, Operand, tagged, unsupported, word};
 use crate::bounds::WORD;
-use crate::build::repeat;
+use crate::build::{call, looped, repeat, straight};
 use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use ringforge_plan::{SmallModulus, Unit, WeightedConvolution};
-use ringforge_targets::ALIGNMENT;
 
 pub(super) const METHOD: ProductMethod = ProductMethod::Montgomery;
 /// How wide sums become words, with the scale of [`METHOD`].
@@ -119,59 +118,57 @@ impl Lowering<'_> {
         }
         let groups: usize = methods.iter().map(|(_, cells)| cells.len().div_ceil(lanes)).sum();
         let groups = groups * squares;
-        let named = |name: &str| if tag == "main" { name.into() } else { format!("{name}_{tag}") };
+        let named = |name: &str| tagged(name, tag);
         let words = groups * lanes * lanes;
         // Lanes of one register have one method.
+        if !one {
+            methods.iter_mut().for_each(|(_, cells)| cells.sort_unstable());
+        }
+        let places = places(&methods, lanes);
         let moves = self.moves(convolution)?;
         let transpose: Box<dyn Fn(BufferId) -> Vec<Stmt>> = if moves {
             Box::new(|_| Vec::new())
         } else if self.schedule.interleave() == Some(true) {
             let whole = self.transposer(groups);
-            Box::new(move |buffer| vec![call(whole, &[buffer])])
+            Box::new(move |buffer| vec![call(whole, [buffer])])
         } else {
             let two = rounds(lanes).map(|count| self.interleave(groups, count));
             // In place by way of one more array: a small stack matters more than names.
-            let between = self.builder.buffer(&named("between"), Role::Local, words, ALIGNMENT);
+            let between = self.builder.local(&named("between"), words);
             Box::new(move |buffer| {
-                vec![call(two[0], &[between, buffer]), call(two[1], &[buffer, between])]
+                vec![call(two[0], [between, buffer]), call(two[1], [buffer, between])]
             })
         };
         let [ra, rb] = match one {
             true => [a, b],
             false if moves => {
-                methods.iter_mut().for_each(|(_, cells)| cells.sort_unstable());
-                let places = places(&methods, lanes);
                 let words: Vec<usize> = places.iter().map(|cell| cell * lanes).collect();
                 [("by_method_a", a), ("by_method_b", b)].map(|(name, from)| {
-                    let length = words.len() * lanes;
-                    let to = self.builder.buffer(&named(name), Role::Local, length, ALIGNMENT);
-                    let title =
-                        format!("{tag} part: blocks by method, one lane for each convolution");
+                    let to = self.builder.local(&named(name), words.len() * lanes);
                     let squares = words.chunks(lanes).enumerate().map(|(group, rows)| {
                         let row = |row: usize| Some((group * lanes + row) * lanes);
                         Stmt::Block(self.transposed((from, rows), (to, &row)))
                     });
                     let body: Vec<Stmt> = squares.collect();
-                    self.builder.stage(&title, "", body);
+                    let title = "blocks by method, one lane for each convolution";
+                    self.builder.stage(&format!("{tag} part: {title}"), "", body);
                     to
                 })
             }
             false => {
-                methods.iter_mut().for_each(|(_, cells)| cells.sort_unstable());
                 let sorted = ["by_method_a", "by_method_b"]
-                    .map(|name| self.builder.buffer(&named(name), Role::Local, words, ALIGNMENT));
+                    .map(|name| self.builder.local(&named(name), words));
                 let title =
                     format!("{tag} part: blocks by method, {} and the rest", methods[0].0.title());
-                let mut body = Vec::new();
-                for (from, to) in [(a, sorted[0]), (b, sorted[1])] {
-                    let mut block = Block::default();
-                    for (place, cell) in places(&methods, lanes).into_iter().enumerate() {
-                        let a = block.push(Op::Load { buffer: from, at: Index::at(cell * lanes) });
-                        block.push(Op::Store { buffer: to, at: Index::at(place * lanes), a });
-                    }
-                    body.push(Stmt::Block(block));
-                }
-                self.builder.stage(&title, "", body);
+                let body = [(a, sorted[0]), (b, sorted[1])].map(|(from, to)| {
+                    straight(|block| {
+                        for (place, cell) in places.iter().enumerate() {
+                            let a = block.load(from, Index::at(cell * lanes));
+                            block.store(to, Index::at(place * lanes), a);
+                        }
+                    })
+                });
+                self.builder.stage(&title, "", body.into());
                 sorted
             }
         };
@@ -198,26 +195,22 @@ impl Lowering<'_> {
             let lane_moduli = lane_moduli.into_iter().map(SmallModulus::Binomial).collect();
             // A direct product reads its vector until the end.
             let out = match small {
-                Small::Toeplitz => Rows::of(self.builder.buffer(
-                    &format!("{}{}", named("direct"), place.suffix),
-                    Role::Local,
-                    size * lanes,
-                    ALIGNMENT,
-                )),
+                Small::Toeplitz => Rows::of(
+                    self.builder
+                        .local(&format!("{}{}", named("direct"), place.suffix), size * lanes),
+                ),
                 _ => rows[0].clone(),
             };
             let (mut body, mut most) =
                 self.convolve(&place, small, lane_moduli, size, [&rows[0], &rows[1], &out], bound)?;
             if *small == Small::Toeplitz {
-                let mut block = Block::default();
-                for i in 0..size {
-                    let at = Index::at(i * lanes);
-                    let a = block.push(Op::Load { buffer: out.buffer, at });
-                    let a = block.push(Op::Reduce { a, method: self.schedule.reduce() });
-                    let Rows { buffer, at } = rows[0].from(i, lanes);
-                    block.push(Op::Store { buffer, at, a });
-                }
-                body.push(Stmt::Block(block));
+                body.push(straight(|block| {
+                    for i in 0..size {
+                        let a = self.load(block, &out, i);
+                        let a = block.reduced(a, self.schedule.reduce());
+                        self.store(block, &rows[0], i, a);
+                    }
+                }));
                 most = self.bounds.reduce(most);
             }
             for &cell in cells {
@@ -231,10 +224,11 @@ impl Lowering<'_> {
             self.builder.stage(&title, "[Chiu25 §3.2.3]", vec![repeat(group, count, body)]);
             start += count;
         }
-        self.borders.push((format!("{tag}.base"), after.iter().copied().max().unwrap_or(0)));
+        self.written
+            .borders
+            .push((format!("{tag}.base"), after.iter().copied().max().unwrap_or(0)));
 
         if moves {
-            let places = places(&methods, lanes);
             let first = |place: usize| places.iter().position(|&cell| cell == places[place]);
             let squares = (0..groups).map(|group| {
                 let rows: Vec<usize> =
@@ -253,15 +247,14 @@ impl Lowering<'_> {
         let title = format!("{tag} part: transpose back");
         self.builder.stage(&title, "", transpose(ra));
         if !one {
-            let mut block = Block::default();
-            let places = places(&methods, lanes);
-            for cell in 0..blocks {
-                let Some(place) = places.iter().position(|&c| c == cell) else { continue };
-                let v = block.push(Op::Load { buffer: ra, at: Index::at(place * lanes) });
-                block.push(Op::Store { buffer: a, at: Index::at(cell * lanes), a: v });
-            }
-            let title = format!("{tag} part: blocks back to their places");
-            self.builder.stage(&title, "", vec![Stmt::Block(block)]);
+            let back = straight(|block| {
+                for cell in 0..blocks {
+                    let Some(place) = places.iter().position(|&c| c == cell) else { continue };
+                    let v = block.load(ra, Index::at(place * lanes));
+                    block.store(a, Index::at(cell * lanes), v);
+                }
+            });
+            self.builder.stage(&format!("{tag} part: blocks back to their places"), "", vec![back]);
         }
         Ok(Products { buffer: a, bounds: after })
     }
@@ -281,28 +274,27 @@ impl Lowering<'_> {
         let together = (WORD / each).max(1) as usize;
         let scaled = self.bounds.product(factor, together as i64 * each);
         // Windows over b that start before its first word read these: zeros, then b.
-        let edge = self.builder.buffer("edge", Role::Local, 2 * lanes, ALIGNMENT);
-        let mut block = Block::default();
-        let zero = block.push(Op::Splat(0));
-        let first = block.push(Op::Load { buffer: b.buffer, at: Index::at(b.start) });
-        block.push(Op::Store { buffer: edge, at: Index::at(0), a: zero });
-        block.push(Op::Store { buffer: edge, at: Index::at(lanes), a: first });
+        let edge = self.builder.local("edge", 2 * lanes);
+        let ends = straight(|block| {
+            let zero = block.splat(0);
+            let first = block.load(b.buffer, Index::at(b.start));
+            block.store(edge, Index::at(0), zero);
+            block.store(edge, Index::at(lanes), first);
+        });
         // Every coefficient of a in a register of its own.
-        let spread = self.builder.buffer("spread", Role::Local, blocks * lanes * lanes, ALIGNMENT);
+        let spread = self.builder.local("spread", blocks * lanes * lanes);
         let counter = self.builder.counter();
-        let mut one = Block::default();
-        let at = Index::strided(a.start, counter, 1);
-        let word = one.push(Op::Broadcast { buffer: a.buffer, at });
-        let at = Index::strided(0, counter, lanes);
-        one.push(Op::Store { buffer: spread, at, a: word });
-        let mut body =
-            vec![Stmt::Block(block), repeat(counter, blocks * lanes, vec![Stmt::Block(one)])];
+        let spreads = looped(counter, blocks * lanes, |block| {
+            let at = Index::strided(a.start, counter, 1);
+            let a = block.push(Op::Broadcast { buffer: a.buffer, at });
+            block.store(spread, Index::strided(0, counter, lanes), a);
+        });
+        let mut body = vec![ends, spreads];
         let mut worst = 0;
         // One block, since all sums share what a product prepares of a's coefficients.
         let mut block = Block::default();
-        let words: Vec<Value> = (0..blocks * lanes)
-            .map(|i| block.push(Op::Load { buffer: spread, at: Index::at(i * lanes) }))
-            .collect();
+        let words: Vec<Value> =
+            (0..blocks * lanes).map(|i| block.load(spread, Index::at(i * lanes))).collect();
         for number in 0..blocks {
             let start = number * lanes;
             let (mut total, mut bound): (Option<Value>, i64) = (None, 0);
@@ -315,31 +307,23 @@ impl Lowering<'_> {
                         None => Op::Load { buffer: edge, at: Index::at(lanes + start - i) },
                     });
                     let p = block.push(Op::MulWords { a: v, b: words[i], method: METHOD });
-                    sum = Some(match sum {
-                        None => p,
-                        Some(s) => block.push(Op::Add(s, p)),
-                    });
+                    sum = Some(block.plus(sum, p));
                 }
                 let Some(a) = sum else { continue };
                 let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
-                let p = block.push(Op::MulMod { a, factor, method });
-                total = Some(match total {
-                    None => p,
-                    Some(t) => block.push(Op::Add(t, p)),
-                });
+                let p = block.times(a, factor, method);
+                total = Some(block.plus(total, p));
                 bound += scaled;
             }
-            if bound > WORD {
-                return Err(LowerError::Word { stage: "low".into(), most: WORD, bound });
-            }
+            word("low", bound)?;
             if bound > self.schedule.full() / 3 {
                 bound = self.bounds.reduce(bound);
                 let method = self.schedule.reduce();
-                total = total.map(|a| block.push(Op::Reduce { a, method }));
+                total = total.map(|a| block.reduced(a, method));
             }
             worst = worst.max(bound);
             if let Some(a) = total {
-                block.push(Op::Store { buffer: full, at: Index::at(start), a });
+                block.store(full, Index::at(start), a);
             }
         }
         body.push(Stmt::Block(block));
@@ -347,11 +331,6 @@ impl Lowering<'_> {
         self.builder.stage(title, "[Chiu25 §3.1]", body);
         Ok(worst)
     }
-}
-
-fn call(procedure: ProcedureId, buffers: &[BufferId]) -> Stmt {
-    let arguments = buffers.iter().map(|&b| (b, Index::at(0))).collect();
-    Stmt::Call { procedure, arguments }
 }
 
 /// Cells in whole groups of `lanes`, the first ones again in spare lanes.

@@ -8,6 +8,7 @@
 mod base;
 pub(crate) mod blocks;
 mod definition;
+mod error;
 mod flat;
 mod fold;
 mod fuse;
@@ -27,6 +28,7 @@ mod small;
 mod spare;
 mod split;
 mod suited;
+mod sums;
 mod transform;
 mod transpose;
 mod trinomial;
@@ -35,12 +37,14 @@ mod two;
 use crate::bounds::Bounds;
 use crate::build::Builder;
 use crate::ir::*;
-use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
-use crate::place::Impossible;
+use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{Layout, ScalePlace, Schedule};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
+pub use error::LowerError;
+pub(crate) use error::unsupported;
+use error::{no_such_site, within, word};
 use pipeline::Pipeline;
-use ringforge_plan::{Plan, Unit, word_bits};
+use ringforge_plan::{Lift, Plan, ReduceMod, Unit, word_bits};
 use ringforge_targets::{Products, Registers, Target};
 use transpose::Square;
 
@@ -70,119 +74,6 @@ impl Lowered {
     fn of(program: Program, settled: Settled) -> Lowered {
         let (sites, borders, notes, verdicts) = Default::default();
         Lowered { program, sites, borders, notes, settled, verdicts }
-    }
-}
-
-/// Why a plan cannot be lowered with a schedule.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LowerError {
-    /// The lowering has no program for this node.
-    #[error("no lowering for `{node}`{}: {why}; {would_work}", on(.target))]
-    Unsupported {
-        /// The node's text.
-        node: String,
-        /// The target's name; empty until [`lower`] has added it.
-        target: &'static str,
-        /// What is missing.
-        why: String,
-        /// What would work.
-        would_work: String,
-    },
-    /// Ranges cannot be kept.
-    #[error("stage `{stage}` {source}")]
-    Ranges {
-        /// The stage.
-        stage: String,
-        /// Why.
-        source: Impossible,
-    },
-    /// A method of the schedule asks for another modulus.
-    #[error(transparent)]
-    Modulus(#[from] EvenModulus),
-    /// Sums of products exceed 32 bits.
-    #[error("stage `{stage}`: sums of products reach {bound}, too much for 32-bit elements")]
-    Wide {
-        /// The stage.
-        stage: String,
-        /// The bound.
-        bound: i64,
-    },
-    /// Operands of small products are too large for a sum.
-    #[error(
-        "stage `{stage}`: modulo {modulus} operands of the small products reach {bound}, and words of \
-         {bits} bits hold no sum of such products; take a smaller modulus, or more primes"
-    )]
-    Products {
-        /// The stage.
-        stage: String,
-        /// The modulus.
-        modulus: u64,
-        /// Bits of its words.
-        bits: u8,
-        /// The largest operand.
-        bound: i64,
-    },
-    /// A stage's words are too large.
-    #[error("stage `{stage}` needs |x| ≤ {most} and reaches {bound}")]
-    Word {
-        /// The stage.
-        stage: String,
-        /// The largest magnitude that it takes.
-        most: i64,
-        /// The bound.
-        bound: i64,
-    },
-    /// No settlement holds; all of them were examined.
-    #[error("{failure}")]
-    Unsettled {
-        /// The failure that says most.
-        failure: Box<LowerError>,
-        /// All of them.
-        verdicts: Vec<Verdict>,
-    },
-    /// A key that the user wrote.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// A site in `drop` or `add` that does not exist.
-    #[error(
-        "the schedule names the site `{site}`, which the program does not have; it has {known}; \
-         `ringforge --json explain RING` lists all"
-    )]
-    NoSuchSite {
-        /// The site.
-        site: String,
-        /// Some that it has.
-        known: String,
-    },
-}
-
-/// ` on avx2`.
-fn on(target: &str) -> String {
-    if target.is_empty() { String::new() } else { format!(" on {target}") }
-}
-
-impl LowerError {
-    /// The error with the target that it is about.
-    fn about(self, target: &Target) -> LowerError {
-        match self {
-            LowerError::Unsupported { node, why, would_work, .. } => {
-                LowerError::Unsupported { node, target: target.name, why, would_work }
-            }
-            other => other,
-        }
-    }
-}
-
-pub(crate) fn unsupported(
-    node: impl ToString,
-    why: impl ToString,
-    would_work: impl ToString,
-) -> LowerError {
-    LowerError::Unsupported {
-        node: node.to_string(),
-        target: "",
-        why: why.to_string(),
-        would_work: would_work.to_string(),
     }
 }
 
@@ -323,6 +214,11 @@ fn accepts(pipeline: &Pipeline, plan: &Plan, schedule: &Schedule) -> Result<(), 
     Err(unsupported("plantard", why, "\"montgomery\" in the schedule"))
 }
 
+/// The name of what a part of a product has, the main one without its own.
+fn tagged(name: &str, tag: &str) -> String {
+    if tag == "main" { name.into() } else { format!("{name}_{tag}") }
+}
+
 /// The program of these procedures, for callers' words of so many bits.
 fn program(
     plan: &Plan,
@@ -345,24 +241,32 @@ fn program(
     }
 }
 
-/// The refusal of a site, with some of those that the program has.
-fn no_such_site<'a>(site: &str, sites: impl ExactSizeIterator<Item = &'a String>) -> LowerError {
-    let count = sites.len();
-    let some: Vec<String> = sites.take(2).map(|s| format!("`{s}`")).collect();
-    let known = match count {
-        0 => "none".to_owned(),
-        1 | 2 => some.join(" and "),
-        n => format!("{} and {} more", some.join(", "), n - 2),
-    };
-    LowerError::NoSuchSite { site: site.to_owned(), known }
+/// What is written, and what there is to say of it.
+#[derive(Clone, Debug, Default)]
+struct Written {
+    procedures: Vec<Procedure>,
+    /// Reductions placed, and all sites where one could stand.
+    sites: Vec<String>,
+    seen: Vec<String>,
+    borders: Vec<(String, i64)>,
+    notes: Vec<String>,
 }
 
-/// Refuses sites in `drop` or `add` that the program does not have.
-fn check_sites(schedule: &Choices, seen: &[String]) -> Result<(), LowerError> {
-    let mut named = schedule.drop().iter().chain(schedule.add());
-    match named.find(|site| !seen.contains(site)) {
-        Some(site) => Err(no_such_site(site, seen.iter())),
-        None => Ok(()),
+impl Written {
+    /// Refuses sites in `drop` or `add` that the program does not have.
+    fn check_sites(&self, schedule: &Choices) -> Result<(), LowerError> {
+        let mut named = schedule.drop().iter().chain(schedule.add());
+        match named.find(|site| !self.seen.contains(site)) {
+            Some(site) => Err(no_such_site(site, self.seen.iter())),
+            None => Ok(()),
+        }
+    }
+
+    /// The program of the procedures.
+    fn lowered(self, plan: &Plan, name: &str, words: (Registers, u8), settled: Settled) -> Lowered {
+        let Written { procedures, sites, borders, notes, .. } = self;
+        let program = program(plan, name, words, procedures);
+        Lowered { sites, borders, notes, ..Lowered::of(program, settled) }
     }
 }
 
@@ -381,13 +285,11 @@ fn whole(
     let mut lowering = Lowering::new(plan, suited, square, builder);
     lowering.operand = (q as i64 - 1) / 2;
     run(&mut lowering)?;
-    check_sites(schedule, &lowering.seen)?;
-    let mut procedures = lowering.procedures;
-    procedures.push(lowering.builder.finish());
-    let program = program(plan, name, (target.registers, SHORT), procedures);
-    let (sites, borders, notes) = (lowering.sites, lowering.borders, lowering.notes);
-    let (settled, verdicts) = (suited.clone().into(), Vec::new());
-    Ok(Lowered { program, sites, borders, notes, settled, verdicts })
+    let Lowering { mut written, builder, .. } = lowering;
+    written.check_sites(schedule)?;
+    written.procedures.push(builder.finish());
+    let words = (target.registers, SHORT);
+    Ok(written.lowered(plan, name, words, suited.clone().into()))
 }
 
 /// The walk's state.
@@ -406,14 +308,9 @@ pub(crate) struct Lowering<'a> {
     /// Registers as they are transposed.
     square: Square,
     bounds: Bounds,
-    /// The exported procedure.
+    /// The exported procedure, and what is written besides.
     builder: Builder,
-    procedures: Vec<Procedure>,
-    /// Reductions placed, and all sites where one could stand.
-    sites: Vec<String>,
-    seen: Vec<String>,
-    borders: Vec<(String, i64)>,
-    notes: Vec<String>,
+    written: Written,
     /// Local arrays by name, shared by small products.
     rows: Vec<(String, BufferId)>,
 }
@@ -448,13 +345,25 @@ impl<'a> Lowering<'a> {
             square,
             bounds: Bounds::new(words, values.multiply, values.reduce),
             builder,
-            procedures: Vec::new(),
-            sites: Vec::new(),
-            seen: Vec::new(),
-            borders: Vec::new(),
-            notes: Vec::new(),
+            written: Written::default(),
             rows: Vec::new(),
         }
+    }
+
+    /// The exported procedure's arrays: c, a and b.
+    fn arrays(&mut self) -> [BufferId; 3] {
+        let range = Some((-self.operand, self.operand));
+        [("c", Role::Output), ("a", Role::Input), ("b", Role::Input)]
+            .map(|(name, role)| self.builder.ranged(name, role, self.n, 2, range))
+    }
+
+    /// The remainder by f, times a factor.
+    fn reduction(&self, lift: &Lift, factor: u64) -> Result<ReduceMod, LowerError> {
+        let refused = || {
+            let node = self.plan.root.to_form();
+            unsupported(node, "the outermost lift reduces mod f", "lift in a ring")
+        };
+        lift.reduction(factor).ok_or_else(refused)
     }
 
     /// The scale that the unreduced product shall have when the final stage gets it, and what that stage

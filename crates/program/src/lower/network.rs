@@ -4,7 +4,8 @@ use super::{LowerError, Lowering, unsupported};
 use crate::ir::*;
 use crate::place::{Placement, Task, place, shift_of};
 use crate::rebase::rebased;
-use ringforge_plan::{Group, NetOp, Network, Val};
+use crate::settle::Choices;
+use ringforge_plan::{Arith, Group, NetOp, Network, Val};
 use std::collections::BTreeSet;
 
 /// Whether a group in place reads every block before it writes over it where blocks are loaded at their first use.
@@ -111,12 +112,12 @@ impl Lowering<'_> {
                 placement.reduced[i] = true;
             }
             if placement.reduced[i] {
-                self.sites.push(site.clone());
+                self.written.sites.push(site.clone());
             }
             if self.schedule.drop().contains(&site) {
                 placement.reduced[i] = false;
             }
-            self.seen.push(site);
+            self.written.seen.push(site);
         }
         Ok((group, placement))
     }
@@ -127,9 +128,7 @@ impl Lowering<'_> {
         self.schedule.fuse() == 0 || !reads_first(group)
     }
 
-    /// Appends a network to a block: operations in the order of recording, butterfly by
-    /// butterfly, which keeps few values alive; each output stored as soon as it is made. With
-    /// `eager`, all inputs are loaded first (for work in place).
+    /// Appends a network to a block, its reductions placed. With `eager`, all inputs are loaded first (for work in place).
     pub fn network(
         &self,
         block: &mut Block,
@@ -139,95 +138,127 @@ impl Lowering<'_> {
         load: &mut dyn FnMut(&mut Block, usize) -> Value,
         store: &mut dyn FnMut(&mut Block, usize, Value),
     ) {
-        let mut writer = NetworkWriter {
-            lowering: self,
-            net: &group.net,
-            placement,
-            made: vec![None; group.net.ops().len()],
-        };
-        let mut waiting: Vec<(usize, Val)> = group.outputs.iter().copied().enumerate().collect();
-        for v in group.net.live(&group.outputs) {
-            // Inputs are loaded where they are first used.
-            if !eager && matches!(group.net.op(v), NetOp::Input(_)) {
-                continue;
-            }
-            let value = writer.value(block, v, load);
-            waiting.retain(|&(i, output)| {
-                if output == v {
-                    store(block, i, value);
-                }
-                output != v
-            });
-        }
-        // Inputs that are outputs as they are.
-        for (i, v) in waiting {
-            let value = writer.value(block, v, load);
-            store(block, i, value);
-        }
+        let modular = Modular { schedule: self.schedule, placement, load, store };
+        write(block, (&group.net, &group.outputs), eager, modular);
     }
 }
 
-struct NetworkWriter<'a, 'b> {
-    lowering: &'a Lowering<'b>,
+/// What the nodes of a network become.
+pub(super) trait Nodes {
+    /// Input `i`.
+    fn load(&mut self, block: &mut Block, i: usize) -> Value;
+    /// Output `i`.
+    fn store(&mut self, block: &mut Block, i: usize, a: Value);
+    /// Nothing.
+    fn zero(&mut self, block: &mut Block) -> Value {
+        block.splat(0)
+    }
+    /// Node `v`, which is a constant times another, but for 1 and −1.
+    fn scale(&mut self, block: &mut Block, v: Val, a: Value, c: u64) -> Value;
+    /// Node `v` once it is made.
+    fn made(&mut self, _block: &mut Block, _v: Val, a: Value) -> Value {
+        a
+    }
+}
+
+/// Appends a network to a block: operations in the order of recording, butterfly by
+/// butterfly, which keeps few values alive; each output stored as soon as it is made. Inputs are loaded where they are
+/// first used, or all first if `eager`.
+pub(super) fn write(
+    block: &mut Block,
+    (net, outputs): (&Network, &[Val]),
+    eager: bool,
+    nodes: impl Nodes,
+) {
+    let mut writer = Writer { net, nodes, made: vec![None; net.ops().len()] };
+    let mut waiting: Vec<(usize, Val)> = outputs.iter().copied().enumerate().collect();
+    let lazy = |v: Val| !eager && matches!(net.op(v), NetOp::Input(_));
+    let live = net.live(outputs).into_iter().filter(|&v| !lazy(v));
+    // Inputs that are outputs as they are come last.
+    for v in live.chain(outputs.iter().copied().filter(|&v| lazy(v))) {
+        let value = writer.value(block, v);
+        waiting.retain(|&(i, output)| {
+            if output == v {
+                writer.nodes.store(block, i, value);
+            }
+            output != v
+        });
+    }
+}
+
+struct Writer<'a, N> {
     net: &'a Network,
-    placement: &'a Placement,
+    nodes: N,
     made: Vec<Option<Value>>,
 }
 
-impl NetworkWriter<'_, '_> {
-    fn value(
-        &mut self,
-        block: &mut Block,
-        v: Val,
-        load: &mut dyn FnMut(&mut Block, usize) -> Value,
-    ) -> Value {
+impl<N: Nodes> Writer<'_, N> {
+    fn value(&mut self, block: &mut Block, v: Val) -> Value {
         let i = v.0 as usize;
         if let Some(value) = self.made[i] {
             return value;
         }
-        let schedule = self.lowering.schedule;
-        let mut value = match self.net.op(v) {
-            NetOp::Zero => block.push(Op::Splat(0)),
-            NetOp::Input(n) => load(block, n),
+        let value = match self.net.op(v) {
+            NetOp::Zero => self.nodes.zero(block),
+            NetOp::Input(i) => self.nodes.load(block, i),
             NetOp::Add(a, b) => {
-                let (a, b) = (self.value(block, a, load), self.value(block, b, load));
-                block.push(Op::Add(a, b))
+                let (a, b) = (self.value(block, a), self.value(block, b));
+                block.add(a, b)
             }
             NetOp::Sub(a, b) => {
-                let (a, b) = (self.value(block, a, load), self.value(block, b, load));
-                block.push(Op::Sub(a, b))
+                let (a, b) = (self.value(block, a), self.value(block, b));
+                block.sub(a, b)
             }
-            // None: `placed` refuses them.
-            NetOp::Rotate(a, _) => self.value(block, a, load),
-            NetOp::Scale(a, c) if c == self.lowering.q - 1 => {
-                let (zero, a) = (block.push(Op::Splat(0)), self.value(block, a, load));
-                block.push(Op::Sub(zero, a))
+            // None: whoever has them refuses them or makes loads of them.
+            NetOp::Rotate(a, _) => self.value(block, a),
+            NetOp::Scale(a, c) if c == self.net.q() - 1 => {
+                let (zero, a) = (self.nodes.zero(block), self.value(block, a));
+                block.sub(zero, a)
             }
             NetOp::Scale(a, c) => {
-                let a = self.value(block, a, load);
-                match shift_of(c).filter(|_| self.placement.shifted[i]) {
-                    Some(1) => block.push(Op::Add(a, a)),
-                    Some(k) => block.push(Op::Shl(a, k)),
-                    None => block.push(Op::MulMod {
-                        a,
-                        factor: Factor::Splat(c),
-                        method: schedule.multiply(),
-                    }),
-                }
+                let a = self.value(block, a);
+                self.nodes.scale(block, v, a, c)
             }
         };
-        if self.placement.reduced[i] {
-            value = block.push(Op::Reduce { a: value, method: schedule.reduce() });
-        }
+        let value = self.nodes.made(block, v, value);
         self.made[i] = Some(value);
         value
+    }
+}
+
+/// Modular words, with reductions.
+struct Modular<'a> {
+    schedule: &'a Choices,
+    placement: &'a Placement,
+    load: &'a mut dyn FnMut(&mut Block, usize) -> Value,
+    store: &'a mut dyn FnMut(&mut Block, usize, Value),
+}
+
+impl Nodes for Modular<'_> {
+    fn load(&mut self, block: &mut Block, i: usize) -> Value {
+        (self.load)(block, i)
+    }
+    fn store(&mut self, block: &mut Block, i: usize, a: Value) {
+        (self.store)(block, i, a);
+    }
+    fn scale(&mut self, block: &mut Block, v: Val, a: Value, c: u64) -> Value {
+        match shift_of(c).filter(|_| self.placement.shifted[v.0 as usize]) {
+            Some(1) => block.add(a, a),
+            Some(k) => block.push(Op::Shl(a, k)),
+            None => block.times(a, Factor::Splat(c), self.schedule.multiply()),
+        }
+    }
+    fn made(&mut self, block: &mut Block, v: Val, a: Value) -> Value {
+        match self.placement.reduced[v.0 as usize] {
+            true => block.reduced(a, self.schedule.reduce()),
+            false => a,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_plan::Arith;
 
     #[test]
     fn blocks_are_read_before_they_are_written_over() {

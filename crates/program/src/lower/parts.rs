@@ -1,15 +1,13 @@
 //! Bringing the operands in, and the low part mod x^M.
 
-use super::phases::inverse_phases;
+use super::phases::{Ranges, inverse_phases};
 use super::registers::LowPart;
-use super::transform::Layout;
 use super::{LowerError, Lowering, Operand, unsupported};
-use crate::build::{repeat, repeat_unrolled};
+use crate::build::{looped, repeat_unrolled, straight};
 use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
 use ringforge_plan::{MonomialCrt, Product, Unit};
-use ringforge_targets::ALIGNMENT;
 
 /// What the inverse of the main part must know of the low part.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,80 +38,82 @@ impl Low {
         let start = number * lanes;
         let (low_at, top_at) = (Index::at(start), Index::at(main_words + start));
         if start + lanes <= self.words {
-            let low = block.push(Op::Load { buffer: full, at: low_at });
-            let top = block.push(Op::Sub(a, low));
-            block.push(Op::Store { buffer: full, at: top_at, a: top });
+            let low = block.load(full, low_at);
+            let top = block.sub(a, low);
+            block.store(full, top_at, top);
         } else if start < self.words {
-            let top = block.push(Op::Load { buffer: full, at: top_at });
-            let low = block.push(Op::Sub(a, top));
-            block.push(Op::Store { buffer: full, at: low_at, a: low });
+            let top = block.load(full, top_at);
+            let low = block.sub(a, top);
+            block.store(full, low_at, low);
         } else {
-            block.push(Op::Store { buffer: full, at: low_at, a });
+            block.store(full, low_at, a);
         }
     }
 }
 
 impl Lowering<'_> {
-    /// Copies an operand into an aligned buffer, the two words of every pair changing places, as
-    /// the broadcast dot products want them.
-    pub fn stage_swapped(&mut self, name: &str, from: BufferId, n: usize) -> Operand {
-        self.stage_copy(name, from, n, true, false)
-    }
-
-    /// Copies an operand into an aligned buffer, zeros behind it; words of pairs swapped, or words
-    /// reduced.
+    /// Copies an operand into an aligned buffer, zeros behind it. The two words of every pair change places (`swapped`), as
+    /// the broadcast dot products want them, or words are reduced.
     pub fn stage_copy(
         &mut self,
         name: &str,
         from: BufferId,
         n: usize,
-        swapped: bool,
-        reduced: bool,
+        (swapped, reduced): (bool, bool),
     ) -> Operand {
         let lanes = self.lanes;
-        let words = n.next_multiple_of(lanes);
-        let buffer = self.builder.buffer(&format!("f{name}"), Role::Local, words, ALIGNMENT);
-        let method = self.schedule.reduce();
-        let swap = |block: &mut Block, load: Op, at: Index| {
-            let mut a = block.push(load);
-            if reduced {
-                a = block.push(Op::Reduce { a, method });
-            }
-            if swapped {
-                a = block.push(Op::SwapPairs(a));
-            }
-            block.push(Op::Store { buffer, at, a });
-        };
-        let counter = self.builder.counter();
-        let mut body = repeat_unrolled(counter, n / lanes, 4, &|block, at| {
-            swap(block, Op::Load { buffer: from, at: at(0, lanes) }, at(0, lanes));
-        });
-        if !n.is_multiple_of(lanes) {
-            let at = Index::at(n - n % lanes);
-            let count = (n % lanes) as u32;
-            let load = Op::LoadPartial { buffer: from, at: at.clone(), count };
-            let mut block = Block::default();
-            swap(&mut block, load, at);
-            body.push(Stmt::Block(block));
-        }
         let title = match (swapped, reduced) {
             (true, false) => "words of pairs swapped",
             (true, true) => "reduced, words of pairs swapped",
             (false, _) => "reduced",
         };
-        self.builder.stage(&format!("bring in {name}, {title}"), "", body);
+        let words = n.next_multiple_of(lanes);
+        let buffer = self.brought_in((name, title), (from, n), words, (swapped, reduced));
         let tail = (!n.is_multiple_of(lanes)).then(|| (buffer, Index::at(n - n % lanes)));
         Operand { buffer, start: 0, tail }
+    }
+
+    /// A caller's operand in whole registers of an array of so many words.
+    pub fn brought_in(
+        &mut self,
+        (name, title): (&str, &str),
+        (from, n): (BufferId, usize),
+        words: usize,
+        (swapped, reduced): (bool, bool),
+    ) -> BufferId {
+        let (lanes, method) = (self.lanes, self.schedule.reduce());
+        let buffer = self.builder.local(&format!("f{name}"), words);
+        let copy = |block: &mut Block, load: Op, at: Index| {
+            let mut a = block.push(load);
+            if reduced {
+                a = block.reduced(a, method);
+            }
+            if swapped {
+                a = block.push(Op::SwapPairs(a));
+            }
+            block.store(buffer, at, a);
+        };
+        let counter = self.builder.counter();
+        let mut body = repeat_unrolled(counter, n / lanes, 4, &|block, at| {
+            copy(block, Op::Load { buffer: from, at: at(0, lanes) }, at(0, lanes));
+        });
+        let (whole, count) = (n - n % lanes, (n % lanes) as u32);
+        if count > 0 {
+            let at = Index::at(whole);
+            let load = Op::LoadPartial { buffer: from, at: at.clone(), count };
+            body.push(straight(|block| copy(block, load, at)));
+        }
+        self.builder.stage(&format!("bring in {name}, {title}"), "", body);
+        buffer
     }
 
     /// The last, partial block of an operand with zeros behind it.
     pub fn stage_tail(&mut self, name: &str, from: BufferId, n: usize) -> (BufferId, Index) {
         let (at, count) = (Index::at(n - n % self.lanes), (n % self.lanes) as u32);
-        let buffer =
-            self.builder.buffer(&format!("tail_{name}"), Role::Local, self.lanes, ALIGNMENT);
+        let buffer = self.builder.local(&format!("tail_{name}"), self.lanes);
         let mut block = Block::default();
         let a = block.push(Op::LoadPartial { buffer: from, at, count });
-        block.push(Op::Store { buffer, at: Index::at(0), a });
+        block.store(buffer, Index::at(0), a);
         self.builder.stage(&format!("last block of {name}"), "", vec![Stmt::Block(block)]);
         (buffer, Index::at(0))
     }
@@ -137,37 +137,30 @@ impl Lowering<'_> {
             let factor = target.over(scale).value();
             let transformed = self.transformed("low", part, a, b)?;
             let products = self.products("low", part, transformed)?;
-            let phases = inverse_phases("low", part, factor);
-            let cells = Layout { buffer: products.buffer, start: 0, stride: lanes, tail: None };
-            for phase in &phases {
-                let group = &phase.groups[0];
-                let inputs: Vec<i64> = group.from.iter().map(|&i| products.bounds[i]).collect();
-                let limits = vec![self.schedule.full() / 3; group.outputs.len()];
-                let (group, placement) = self.placed(&phase.stage, group, &inputs, &limits)?;
-                for v in &group.outputs {
-                    bound = bound.max(placement.bounds[v.0 as usize]);
-                }
-                let mut block = Block::default();
-                let kept = words / lanes;
-                let mut group = group;
-                let keep = group.to.iter().take_while(|&&i| i < kept).count();
-                group.to.truncate(keep);
-                group.outputs.truncate(keep);
-                self.network(
-                    &mut block,
-                    &group,
-                    &placement,
-                    false,
-                    &mut |block, i| {
-                        let at = Index::at(cells.start + group.from[i] * cells.stride);
-                        block.push(Op::Load { buffer: cells.buffer, at })
-                    },
-                    &mut |block, i, a| {
-                        let at = Index::at(group.to[i] * lanes);
-                        block.push(Op::Store { buffer: full, at, a });
-                    },
-                );
-                self.builder.stage(&phase.title, phase.cite, vec![Stmt::Block(block)]);
+            let (kept, limit) = (words / lanes, self.schedule.full() / 3);
+            for phase in &inverse_phases("low", part, factor) {
+                let inputs = &products.bounds;
+                let ranges: Ranges = (&|i| inputs[i], &|_| limit);
+                let body =
+                    self.groups(phase, false, ranges, &mut |lowering, block, all, placement| {
+                        let bounds = all.outputs.iter().map(|v| placement.bounds[v.0 as usize]);
+                        bound = bounds.fold(bound, i64::max);
+                        let mut group = all.clone();
+                        let keep = group.to.iter().take_while(|&&i| i < kept).count();
+                        group.to.truncate(keep);
+                        group.outputs.truncate(keep);
+                        lowering.network(
+                            block,
+                            &group,
+                            placement,
+                            false,
+                            &mut |block, i| {
+                                block.load(products.buffer, Index::at(group.from[i] * lanes))
+                            },
+                            &mut |block, i, a| block.store(full, Index::at(group.to[i] * lanes), a),
+                        );
+                    })?;
+                self.builder.stage(&phase.title, phase.cite, body);
             }
         } else if let Some(LowPart::Truncated) = low {
             let factor = target.over(narrow).value();
@@ -189,7 +182,7 @@ impl Lowering<'_> {
             let factor = target.over(narrow).value();
             bound = bound.max(self.top_coefficient(crt, a, b, full, factor)?);
         }
-        self.borders.push(("low".into(), bound));
+        self.written.borders.push(("low".into(), bound));
         Ok(Low { words, bound })
     }
 
@@ -199,34 +192,30 @@ impl Lowering<'_> {
     /// Rows of words need the blocks behind as many registers of zeros.
     pub fn stage_windows(&mut self, b: BufferId, blocks: usize) -> BufferId {
         let lanes = self.lanes;
+        let windows = self.builder.local("windows", 2 * blocks * lanes);
         if self.schedule.rows() {
-            let windows =
-                self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, ALIGNMENT);
             let (zeros, copies) = (self.builder.counter(), self.builder.counter());
-            let mut block = Block::default();
-            let a = block.push(Op::Splat(0));
-            let at = Index::strided(0, zeros, lanes);
-            block.push(Op::Store { buffer: windows, at, a });
-            let mut body = vec![repeat(zeros, blocks, vec![Stmt::Block(block)])];
-            let mut block = Block::default();
-            let a = block.push(Op::Load { buffer: b, at: Index::strided(0, copies, lanes) });
-            let at = Index::strided(blocks * lanes, copies, lanes);
-            block.push(Op::Store { buffer: windows, at, a });
-            body.push(repeat(copies, blocks, vec![Stmt::Block(block)]));
-            self.builder.stage("low part: b behind zeros", "", body);
+            let zeros = looped(zeros, blocks, |block| {
+                let a = block.splat(0);
+                block.store(windows, Index::strided(0, zeros, lanes), a);
+            });
+            let copies = looped(copies, blocks, |block| {
+                let a = block.load(b, Index::strided(0, copies, lanes));
+                block.store(windows, Index::strided(blocks * lanes, copies, lanes), a);
+            });
+            self.builder.stage("low part: b behind zeros", "", vec![zeros, copies]);
             return windows;
         }
-        let windows = self.builder.buffer("windows", Role::Local, 2 * blocks * lanes, ALIGNMENT);
         let mut block = Block::default();
-        let zero = block.push(Op::Splat(0));
-        block.push(Op::Store { buffer: windows, at: Index::at(0), a: zero });
+        let zero = block.splat(0);
+        block.store(windows, Index::at(0), zero);
         for j in 0..blocks {
-            let a = block.push(Op::Load { buffer: b, at: Index::at(j * lanes) });
+            let a = block.load(b, Index::at(j * lanes));
             let at = Index::at((2 * j + 1) * lanes);
-            block.push(Op::Store { buffer: windows, at, a });
+            block.store(windows, at, a);
             if j + 1 < blocks {
                 let at = Index::at((2 * j + 2) * lanes);
-                block.push(Op::Store { buffer: windows, at, a });
+                block.store(windows, at, a);
             }
         }
         self.builder.stage("low part: windows over b", "", vec![Stmt::Block(block)]);
@@ -259,7 +248,7 @@ impl Lowering<'_> {
             }
             for (u, parity) in (0..blocks).flat_map(|u| [(u, 0), (u, 1)]) {
                 let at = Index::at((2 * u + 1) * lanes - 2 * r - 1 + parity);
-                let window = block.push(Op::Load { buffer: windows, at });
+                let window = block.load(windows, at);
                 for t in 0..blocks - u {
                     let sum = sums[t + u][parity];
                     sums[t + u][parity] = Some(self.dot_add(&mut block, sum, pairs[t], window));
@@ -270,8 +259,8 @@ impl Lowering<'_> {
             let (Some(even), Some(odd)) = (even, odd) else { continue };
             let a = block.push(Op::Narrow { even, odd, method: self.schedule.narrow() });
             let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
-            let a = block.push(Op::MulMod { a, factor, method });
-            block.push(Op::Store { buffer: full, at: Index::at(number * lanes), a });
+            let a = block.times(a, factor, method);
+            block.store(full, Index::at(number * lanes), a);
         }
         let title = "low part: truncated product by dot products";
         self.builder.stage(title, "[Chiu25 §3.1]", vec![Stmt::Block(block)]);
@@ -291,32 +280,29 @@ impl Lowering<'_> {
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
         let mut body = Vec::new();
-        for (first, end) in [(0, blocks / 2), (blocks / 2, blocks)] {
-            if first == end {
-                continue;
-            }
+        let halves = [(0, blocks / 2), (blocks / 2, blocks)];
+        for (first, end) in halves.into_iter().filter(|(first, end)| first < end) {
             let counter = self.builder.counter();
             let at = |words: usize| Index::strided(words, counter, lanes);
-            let mut block = Block::default();
-            let value = self.dot(&mut block, end * lanes / 2, &|block, i| {
-                let pair = self.pair(block, a.buffer, Index::at(a.start + 2 * i));
-                // b_0 stands behind as many zeros as the last register needs.
-                let start = (blocks + first) * lanes - 2 * i;
-                let [even, odd] =
-                    [start - 1, start].map(|words| Op::Load { buffer: windows, at: at(words) });
-                (pair, [even, odd])
-            });
-            block.push(Op::Store { buffer: full, at: at(first * lanes), a: value });
-            body.push(repeat(counter, end - first, vec![Stmt::Block(block)]));
+            body.push(looped(counter, end - first, |block| {
+                let value = self.dot(block, end * lanes / 2, &|block, i| {
+                    let pair = self.pair(block, a.buffer, Index::at(a.start + 2 * i));
+                    // b_0 stands behind as many zeros as the last register needs.
+                    let start = (blocks + first) * lanes - 2 * i;
+                    let [even, odd] =
+                        [start - 1, start].map(|words| Op::Load { buffer: windows, at: at(words) });
+                    (pair, [even, odd])
+                });
+                block.store(full, at(first * lanes), value);
+            }));
         }
         let counter = self.builder.counter();
-        let at = Index::strided(0, counter, lanes);
-        let mut block = Block::default();
-        let v = block.push(Op::Load { buffer: full, at: at.clone() });
-        let (factor_word, method) = (Factor::Splat(factor), self.schedule.multiply());
-        let v = block.push(Op::MulMod { a: v, factor: factor_word, method });
-        block.push(Op::Store { buffer: full, at, a: v });
-        body.push(repeat(counter, blocks, vec![Stmt::Block(block)]));
+        body.push(looped(counter, blocks, |block| {
+            let at = Index::strided(0, counter, lanes);
+            let v = block.load(full, at.clone());
+            let v = block.times(v, Factor::Splat(factor), self.schedule.multiply());
+            block.store(full, at, v);
+        }));
         let title = "low part: truncated product, rows by dot products";
         self.builder.stage(title, "[Chiu25 §3.1]", body);
         let h = self.operand;
@@ -338,11 +324,12 @@ impl Lowering<'_> {
         let (n, h) = (self.n, self.operand);
         let place = crt.main_degree + crt.low_degree - 1;
         if place > 2 * n - 2 {
-            let mut block = Block::default();
-            let a = block.push(Op::Splat(0));
-            block.push(Op::Store { buffer: full, at: Index::at(place), a });
+            let zero = straight(|block| {
+                let a = block.splat(0);
+                block.store(full, Index::at(place), a);
+            });
             let title = "low part: no coefficient at the last place";
-            self.builder.stage(title, "[Chiu25 §3.2.2]", vec![Stmt::Block(block)]);
+            self.builder.stage(title, "[Chiu25 §3.2.2]", vec![zero]);
             return Ok(0);
         }
         let by_lanes = self.schedule.base() == BaseProducts::Lanes
@@ -357,16 +344,12 @@ impl Lowering<'_> {
             block.push(Op::MulWords { a: x, b: y, method: ProductMethod::Montgomery })
         } else {
             let even = block.push(Op::PairDot(x, y));
-            let odd = block.push(Op::Splat(0));
+            let odd = block.splat(0);
             block.push(Op::Narrow { even, odd, method: self.schedule.narrow() })
         };
-        let a = block.push(Op::MulMod {
-            a: narrowed,
-            factor: Factor::Splat(factor),
-            method: self.schedule.multiply(),
-        });
+        let a = block.times(narrowed, Factor::Splat(factor), self.schedule.multiply());
         let at = Index::at(place);
-        block.push(Op::Store { buffer: full, at, a });
+        block.store(full, at, a);
         let bound = match by_lanes {
             true => {
                 let most = ProductMethod::Montgomery.range((-h, h), (-h, h), self.q);

@@ -3,12 +3,14 @@
 //! with a low part [Chiu25 §3.1]. Then it takes the remainder by an f of few coefficients ±1.
 
 use super::phases::inverse_phases;
-use super::{LowerError, Lowering, Operand, fold, parts, unsupported};
+use super::{LowerError, Lowering, Operand, fold, parts};
+use crate::build::straight;
 use crate::ir::*;
 use crate::schedule::BaseProducts;
 use crate::settle::Choices;
-use ringforge_plan::{Lift, Modulus, MonomialCrt, Product, ProductRef, Structure, Substitute};
-use ringforge_targets::ALIGNMENT;
+use ringforge_plan::{
+    Lift, Modulus, MonomialCrt, Product, ProductRef, Structure, Substitute, Unit,
+};
 
 impl Lowering<'_> {
     /// Everything, for a lifted product through blocks of whole registers, its low part if there is one, and
@@ -20,70 +22,96 @@ impl Lowering<'_> {
         crt: Option<&MonomialCrt>,
     ) -> Result<(), LowerError> {
         let (lanes, n) = (self.lanes, self.n);
-        let h = self.operand;
-        let c = self.builder.ranged("c", Role::Output, n, 2, Some((-h, h)));
-        let a = self.builder.ranged("a", Role::Input, n, 2, Some((-h, h)));
-        let b = self.builder.ranged("b", Role::Input, n, 2, Some((-h, h)));
+        let [c, a, b] = self.arrays();
         // Operands are read where they are: the output is written last of all.
         let mut fb = Operand { buffer: b, start: 0, tail: None };
         let (mut fa, mut windows) = (Operand { buffer: a, ..fb.clone() }, None);
         if self.schedule.base() == BaseProducts::BroadcastDot {
             match self.schedule.rows() {
-                false => fa = self.stage_swapped("a", a, n),
+                false => fa = self.stage_copy("a", a, n, (true, false)),
                 true if n.is_multiple_of(lanes) => {}
                 true => fa.tail = Some(self.stage_tail("a", a, n)),
             }
             if !n.is_multiple_of(lanes) {
                 fb.tail = Some(self.stage_tail("b", b, n));
             }
-            windows = crt
-                .filter(|crt| LowPart::is_truncated(&crt.low) && crt.low_degree >= lanes)
-                .map(|crt| self.stage_windows(b, crt.low_degree / lanes));
+            windows = self.low_windows(crt, b);
         }
 
         // Words of the unreduced product, rounded up, all defined.
         let length = 2 * n - 1;
         let words = length.next_multiple_of(lanes).max(main.blocks() * lanes) + lanes;
-        let full = self.builder.buffer("full", Role::Local, words, ALIGNMENT);
+        let full = self.builder.local("full", words);
 
         let main_scale = main.scale().times(self.products_scale(&main.convolution)?);
         let (target, last_factor) = self.scales(main_scale)?;
-        // The low part stands between the transforms and the base products: both read what was
-        // stored just before in other pieces than it was stored, and stores take time to settle.
-        let transformed = self.transformed("main", main, &fa, &fb)?;
-        let mut low = parts::Low::default();
-        if let Some(crt) = crt {
-            low = self.low_part(crt, &fa, &fb, windows, full, target)?;
-        }
-        let main_factor = target.over(main_scale).value();
-        let products = self.products("main", main, transformed)?;
-        let bound = self.inverse_into(main, products, main_factor, full, &low, length)?;
-        self.borders.push(("unreduced product".into(), bound));
-        let reduction = lift.reduction(last_factor).ok_or_else(|| {
-            unsupported(
-                self.plan.root.to_form(),
-                "the outermost lift reduces mod f",
-                "lift in a ring",
-            )
-        })?;
+        let operands = (&fa, &fb, windows);
+        let to = (full, length);
+        let bound = self.through_registers((main, crt), operands, to, (main_scale, target))?;
+        self.written.borders.push(("unreduced product".into(), bound));
+        let reduction = self.reduction(lift, last_factor)?;
         // What the last registers read behind the product must be there.
-        let written = match crt {
-            Some(crt) => (crt.main_degree + crt.low_degree).next_multiple_of(lanes),
-            None => main.wanted().iter().filter(|&&wanted| wanted).count() * lanes,
-        };
+        let written = written(&lift.inner, lanes).unwrap_or(words);
         let read = fold::registers(&reduction.rows(), lanes, words);
         let ends = read.iter().enumerate().flat_map(|(number, terms)| {
             terms.iter().map(move |term| (number + 1) * lanes + term.offset)
         });
         if ends.max().is_some_and(|end| end > written) {
-            let mut block = Block::default();
-            let a = block.push(Op::Splat(0));
-            for at in (written..words).step_by(lanes) {
-                block.push(Op::Store { buffer: full, at: Index::at(at), a });
-            }
-            self.builder.stage("zeros behind the product", "", vec![Stmt::Block(block)]);
+            self.zeros_behind(full, written, words);
         }
         self.fold(&reduction, last_factor, &[full], bound, words, c)
+    }
+
+    /// Windows over b for a truncated low part by dot products.
+    pub(super) fn low_windows(
+        &mut self,
+        crt: Option<&MonomialCrt>,
+        b: BufferId,
+    ) -> Option<BufferId> {
+        let crt = crt.filter(|crt| LowPart::is_truncated(&crt.low))?;
+        let blocks = crt.low_degree / self.lanes;
+        (blocks > 0).then(|| self.stage_windows(b, blocks))
+    }
+
+    /// The unreduced product of `length` words with the second of two scales, where the first is that of what base products
+    /// leave; returns its bound.
+    pub(super) fn through_registers(
+        &mut self,
+        (main, crt): (&Substitute, Option<&MonomialCrt>),
+        (a, b, windows): (&Operand, &Operand, Option<BufferId>),
+        (full, length): (BufferId, usize),
+        (scale, target): (Unit, Unit),
+    ) -> Result<i64, LowerError> {
+        // The low part stands between the transforms and the base products: both read what was
+        // stored just before in other pieces than it was stored, and stores take time to settle.
+        let transformed = self.transformed("main", main, a, b)?;
+        let low = match crt {
+            Some(crt) => self.low_part(crt, a, b, windows, full, target)?,
+            None => parts::Low::default(),
+        };
+        let products = self.products("main", main, transformed)?;
+        self.inverse_into(main, products, target.over(scale).value(), full, &low, length)
+    }
+
+    /// Zeros in words `from..to` behind a product.
+    pub(super) fn zeros_behind(&mut self, buffer: BufferId, from: usize, to: usize) {
+        let lanes = self.lanes;
+        let zeros = straight(|block| {
+            let a = block.splat(0);
+            for at in (from..to).step_by(lanes) {
+                block.store_first((buffer, Index::at(at)), a, (lanes.min(to - at), lanes));
+            }
+        });
+        self.builder.stage("zeros behind the product", "", vec![zeros]);
+    }
+}
+
+/// How many words the inverse transform of a product of whole registers writes.
+pub(super) fn written(node: &ProductRef, lanes: usize) -> Option<usize> {
+    match node.structure() {
+        Structure::Factors(crt) => Some((crt.main_degree + crt.low_degree).next_multiple_of(lanes)),
+        Structure::Blocks(part) => Some(part.wanted().iter().filter(|&&w| w).count() * part.k),
+        _ => None,
     }
 }
 

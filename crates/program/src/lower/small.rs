@@ -145,8 +145,8 @@ impl Lowering<'_> {
 
     /// Adds a note, once.
     fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
+        if !self.written.notes.contains(&note) {
+            self.written.notes.push(note);
         }
     }
 }

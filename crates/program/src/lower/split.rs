@@ -5,7 +5,7 @@ use super::flat::flattened;
 use super::lane_methods::{Place, Rows};
 use super::small::{Small, SplitSmall};
 use super::spare::spare;
-use super::{LowerError, Lowering, unsupported};
+use super::{LowerError, Lowering, unsupported, word};
 use crate::bounds::WORD;
 use crate::ir::*;
 use ringforge_plan::{ChunkOp, Part, SmallModulus, Split, rotated};
@@ -71,6 +71,20 @@ impl Lowering<'_> {
             false => self.lane_factors(place, name, values),
         };
         (Constant::Factor(factor), most)
+    }
+
+    /// A word times a constant, and whether it is the negative.
+    pub(super) fn times_constant(
+        &self,
+        block: &mut Block,
+        a: Value,
+        constant: Constant,
+    ) -> (Value, bool) {
+        match constant {
+            Constant::One => (a, false),
+            Constant::Minus => (a, true),
+            Constant::Factor(factor) => (block.times(a, factor, self.schedule.multiply()), false),
+        }
     }
 
     /// A product by way of smaller ones; as [`Lowering::convolve`].
@@ -321,25 +335,14 @@ impl Lowering<'_> {
             for (name, values, to) in [("middle", &middle, i - half), ("low", &low, i - size)] {
                 let name = format!("{name}{size}_");
                 let (constant, most) = self.shared_constant(place, &name, values, bound);
-                let method = self.schedule.multiply();
-                let (term, minus) = match constant {
-                    Constant::One => (top, false),
-                    Constant::Minus => (top, true),
-                    Constant::Factor(factor) => {
-                        (block.push(Op::MulMod { a: top, factor, method }), false)
-                    }
-                };
+                let (term, minus) = self.times_constant(&mut block, top, constant);
                 let (mut value, mut sum) = rows[to];
                 if sum + most > WORD {
-                    let method = self.schedule.reduce();
-                    value = block.push(Op::Reduce { a: value, method });
+                    value = block.reduced(value, self.schedule.reduce());
                     sum = self.bounds.reduce(sum);
                 }
-                if sum + most > WORD {
-                    return Err(LowerError::Word { stage, most: WORD, bound: sum + most });
-                }
-                let sub = if minus { Op::Sub(value, term) } else { Op::Add(value, term) };
-                rows[to] = (block.push(sub), sum + most);
+                let sum = word(&stage, sum + most)?;
+                rows[to] = (block.joined(Some(value), term, minus), sum);
             }
         }
         let mut most = 0;
@@ -370,8 +373,7 @@ impl<'a, 'b> Maker<'a, 'b> {
         if !negative {
             return value;
         }
-        let zero = block.push(Op::Splat(0));
-        block.push(Op::Sub(zero, value))
+        block.negated(value)
     }
 
     fn value(&mut self, block: &mut Block, v: usize, j: usize, load: &mut Load) -> (Value, bool) {
@@ -390,20 +392,15 @@ impl<'a, 'b> Maker<'a, 'b> {
             }
             Some(ChunkOp::Scale(a, _)) => {
                 let (value, negative) = self.value(block, a, j, load);
-                match self.map.constants.get(&v) {
-                    Some(Constant::Minus) => (value, !negative),
-                    Some(Constant::Factor(factor)) => {
-                        let (factor, method) = (factor.clone(), self.lowering.schedule.multiply());
-                        (block.push(Op::MulMod { a: value, factor, method }), negative)
-                    }
-                    Some(Constant::One) | None => (value, negative),
-                }
+                let constant = self.map.constants.get(&v).cloned().unwrap_or(Constant::One);
+                let (value, minus) = self.lowering.times_constant(block, value, constant);
+                (value, negative != minus)
             }
         };
         let made = match self.map.reduced[v] {
             true => {
                 let method = self.lowering.schedule.reduce();
-                (block.push(Op::Reduce { a: made.0, method }), made.1)
+                (block.reduced(made.0, method), made.1)
             }
             false => made,
         };
@@ -422,10 +419,10 @@ impl<'a, 'b> Maker<'a, 'b> {
         let (x, negative_x) = self.value(block, a, j, load);
         let (y, negative_y) = self.value(block, b, j, load);
         match (negative_x != minus_a, negative_y != minus_b) {
-            (false, false) => (block.push(Op::Add(x, y)), false),
-            (false, true) => (block.push(Op::Sub(x, y)), false),
-            (true, false) => (block.push(Op::Sub(y, x)), false),
-            (true, true) => (block.push(Op::Add(x, y)), true),
+            (false, false) => (block.add(x, y), false),
+            (false, true) => (block.sub(x, y), false),
+            (true, false) => (block.sub(y, x), false),
+            (true, true) => (block.add(x, y), true),
         }
     }
 }

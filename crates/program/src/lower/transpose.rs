@@ -5,7 +5,7 @@
 //! of strided stores transpose a square of as many rows as a register has words. Compilers turn
 //! these into such interleaving.
 
-use crate::build::{Builder, repeat};
+use crate::build::{Builder, repeat, straight};
 use crate::ir::*;
 use ringforge_targets::Registers;
 
@@ -88,15 +88,8 @@ impl Square {
         buffer: BufferId,
         at: &dyn Fn(usize) -> Index,
     ) -> Vec<Value> {
-        let rows: Vec<Value> = (0..self.size())
-            .map(|r| {
-                let mut at = self.parts(r, at);
-                block.push(match at.len() {
-                    1 => Op::Load { buffer, at: at.swap_remove(0) },
-                    _ => Op::LoadParts { buffer, at },
-                })
-            })
-            .collect();
+        let rows: Vec<Value> =
+            (0..self.size()).map(|r| block.load_parts(buffer, self.parts(r, at))).collect();
         self.interleaved(block, &rows)
     }
 
@@ -109,11 +102,7 @@ impl Square {
         at: &dyn Fn(usize) -> Index,
     ) {
         for (r, a) in self.interleaved(block, columns).into_iter().enumerate() {
-            let mut at = self.parts(r, at);
-            block.push(match at.len() {
-                1 => Op::Store { buffer, at: at.swap_remove(0), a },
-                _ => Op::StoreParts { buffer, at, a },
-            });
+            block.store_parts(buffer, self.parts(r, at), a);
         }
     }
 
@@ -121,45 +110,70 @@ impl Square {
         (0..self.registers.parts()).map(|part| at(part * self.size() + r)).collect()
     }
 
-    /// Columns of the rows in `rows`, all in one buffer, as registers of `to`, from its word on.
+    /// Columns of the rows in `rows` as registers of `to`, from its word on: by interleaving rows of one buffer, or by strided
+    /// stores by way of the first square in `between`.
     pub fn into_lanes(
         self,
         builder: &mut Builder,
         rows: &[Row],
         to: (BufferId, usize),
         columns: usize,
+        between: Option<[BufferId; 2]>,
     ) -> Vec<Stmt> {
         let lanes = self.rows();
-        pieces(builder, columns, self.size(), &mut |_, index| {
-            let mut block = Block::default();
-            let columns = self.load(&mut block, rows[0].0, &|r| index(rows[r].1, 1));
-            for (k, a) in columns.into_iter().enumerate() {
-                let at = index(to.1 + k * lanes, lanes);
-                block.push(Op::Store { buffer: to.0, at, a });
-            }
-            vec![Stmt::Block(block)]
+        let Some([between, _]) = between else {
+            return pieces(builder, columns, self.size(), &mut |_, index| {
+                vec![straight(|block| {
+                    let columns = self.load(block, rows[0].0, &|r| index(rows[r].1, 1));
+                    for (k, a) in columns.into_iter().enumerate() {
+                        block.store(to.0, index(to.1 + k * lanes, lanes), a);
+                    }
+                })]
+            });
+        };
+        let [first, second] = rounds(lanes);
+        pieces(builder, columns, lanes, &mut |_, index| {
+            let start = |r: usize| (rows[r].0, index(rows[r].1, 1));
+            let middle = |r: usize| (between, Index::at(r * lanes));
+            let end = |word: usize| index(to.1 + word, lanes);
+            let first = round((lanes, first), &start, (between, &Index::at));
+            [first, round((lanes, second), &middle, (to.0, &end))].concat()
         })
     }
 
-    /// The way back.
+    /// The way back; strided stores go by way of both squares.
     pub fn out_of_lanes(
         self,
         builder: &mut Builder,
         from: (BufferId, usize),
         rows: &[Row],
         columns: usize,
+        between: Option<[BufferId; 2]>,
     ) -> Vec<Stmt> {
         let lanes = self.rows();
-        pieces(builder, columns, self.size(), &mut |_, index| {
-            let mut block = Block::default();
-            let columns: Vec<Value> = (0..self.size())
-                .map(|k| {
-                    let at = index(from.1 + k * lanes, lanes);
-                    block.push(Op::Load { buffer: from.0, at })
-                })
-                .collect();
-            self.store(&mut block, rows[0].0, &columns, &|r| index(rows[r].1, 1));
-            vec![Stmt::Block(block)]
+        let Some(between) = between else {
+            return pieces(builder, columns, self.size(), &mut |_, index| {
+                vec![straight(|block| {
+                    let column = |k: usize| index(from.1 + k * lanes, lanes);
+                    let columns: Vec<Value> =
+                        (0..self.size()).map(|k| block.load(from.0, column(k))).collect();
+                    self.store(block, rows[0].0, &columns, &|r| index(rows[r].1, 1));
+                })]
+            });
+        };
+        let [first, second] = rounds(lanes);
+        pieces(builder, columns, lanes, &mut |_, index| {
+            let start = |k: usize| (from.0, index(from.1 + k * lanes, lanes));
+            let middle = |r: usize| (between[0], Index::at(r * lanes));
+            let first = round((lanes, first), &start, (between[0], &Index::at));
+            let second = round((lanes, second), &middle, (between[1], &Index::at));
+            let rows = straight(|block| {
+                for (r, &(buffer, row)) in rows.iter().enumerate() {
+                    let a = block.load(between[1], Index::at(r * lanes));
+                    block.store(buffer, index(row, 1), a);
+                }
+            });
+            [first, second, vec![rows]].concat()
         })
     }
 
@@ -178,7 +192,7 @@ impl Square {
                 .flat_map(|part| self.load(block, rows, &|row| at(row, part * size)))
                 .collect();
             for (row, a) in all.into_iter().enumerate() {
-                block.push(Op::Store { buffer: rows, at: at(row, 0), a });
+                block.store(rows, at(row, 0), a);
             }
             return;
         }
@@ -193,11 +207,7 @@ impl Square {
             for (&off, columns) in both.iter().zip(loaded) {
                 for (k, a) in columns.into_iter().enumerate() {
                     let part = |part: usize| at(other(part * size, off) + k, part * size);
-                    let mut at: Vec<Index> = (0..parts).map(part).collect();
-                    block.push(match at.len() {
-                        1 => Op::Store { buffer: rows, at: at.swap_remove(0), a },
-                        _ => Op::StoreParts { buffer: rows, at, a },
-                    });
+                    block.store_parts(rows, (0..parts).map(part).collect(), a);
                 }
             }
         }
@@ -220,7 +230,7 @@ pub fn strided(
     let rows: Vec<Value> = (0..count)
         .map(|k| {
             let (buffer, at) = from(k);
-            block.push(Op::Load { buffer, at })
+            block.load(buffer, at)
         })
         .collect();
     for (k, a) in rows.into_iter().enumerate() {
@@ -236,53 +246,8 @@ fn round(
 ) -> Vec<Stmt> {
     let apart = lanes / count;
     let one = |f: usize| {
-        let mut block = Block::default();
         let at = |k: usize| at(count * lanes * f + k);
-        strided(&mut block, count, &|k| from(f + apart * k), (to, &at));
-        Stmt::Block(block)
+        straight(|block| strided(block, count, &|k| from(f + apart * k), (to, &at)))
     };
     (0..apart).map(one).collect()
-}
-
-/// [`Square::into_lanes`] by strided stores, by way of the square in `between`.
-pub fn into_lanes_portable(
-    builder: &mut Builder,
-    rows: &[Row],
-    to: (BufferId, usize),
-    columns: usize,
-    between: BufferId,
-) -> Vec<Stmt> {
-    let lanes = rows.len();
-    let [first, second] = rounds(lanes);
-    pieces(builder, columns, lanes, &mut |_, index| {
-        let start = |r: usize| (rows[r].0, index(rows[r].1, 1));
-        let middle = |r: usize| (between, Index::at(r * lanes));
-        let end = |word: usize| index(to.1 + word, lanes);
-        let first = round((lanes, first), &start, (between, &Index::at));
-        [first, round((lanes, second), &middle, (to.0, &end))].concat()
-    })
-}
-
-/// [`Square::out_of_lanes`] by strided stores, by way of two squares.
-pub fn out_of_lanes_portable(
-    builder: &mut Builder,
-    from: (BufferId, usize),
-    rows: &[Row],
-    columns: usize,
-    between: [BufferId; 2],
-) -> Vec<Stmt> {
-    let lanes = rows.len();
-    let [first, second] = rounds(lanes);
-    pieces(builder, columns, lanes, &mut |_, index| {
-        let start = |k: usize| (from.0, index(from.1 + k * lanes, lanes));
-        let middle = |r: usize| (between[0], Index::at(r * lanes));
-        let first = round((lanes, first), &start, (between[0], &Index::at));
-        let second = round((lanes, second), &middle, (between[1], &Index::at));
-        let mut block = Block::default();
-        for (r, &(buffer, row)) in rows.iter().enumerate() {
-            let a = block.push(Op::Load { buffer: between[1], at: Index::at(r * lanes) });
-            block.push(Op::Store { buffer, at: index(row, 1), a });
-        }
-        [first, second, vec![Stmt::Block(block)]].concat()
-    })
 }

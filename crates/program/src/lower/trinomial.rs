@@ -4,8 +4,7 @@
 use super::lane_methods::{Place, Rows};
 use super::lane_procedures::side_by_side;
 use super::lanes::NARROW;
-use super::split::Constant;
-use super::{LowerError, Lowering};
+use super::{LowerError, Lowering, word};
 use crate::bounds::WORD;
 use crate::ir::*;
 use ringforge_plan::SmallModulus;
@@ -91,31 +90,12 @@ impl Lowering<'_> {
             let (constant, most) = self.shared_constant(place, &name, values, bound);
             let mut value = (to > 0).then_some(moved[to]);
             if let Some((a, sum)) = value.filter(|(_, sum)| sum + most > WORD) {
-                let a = block.push(Op::Reduce { a, method: self.schedule.reduce() });
+                let a = block.reduced(a, self.schedule.reduce());
                 value = Some((a, self.bounds.reduce(sum)));
             }
-            let (term, minus) = match constant {
-                Constant::One => (top, false),
-                Constant::Minus => (top, true),
-                Constant::Factor(factor) => {
-                    let method = self.schedule.multiply();
-                    (block.push(Op::MulMod { a: top, factor, method }), false)
-                }
-            };
-            let sum = value.map_or(0, |(_, sum)| sum) + most;
-            if sum > WORD {
-                return Err(LowerError::Word { stage: stage.into(), most: WORD, bound: sum });
-            }
-            let word = match (value, minus) {
-                (None, false) => term,
-                (None, true) => {
-                    let zero = block.push(Op::Splat(0));
-                    block.push(Op::Sub(zero, term))
-                }
-                (Some((v, _)), false) => block.push(Op::Add(v, term)),
-                (Some((v, _)), true) => block.push(Op::Sub(v, term)),
-            };
-            moved[to] = (word, sum);
+            let (term, minus) = self.times_constant(block, top, constant);
+            let sum = word(stage, value.map_or(0, |(_, sum)| sum) + most)?;
+            moved[to] = (block.joined(value.map(|(v, _)| v), term, minus), sum);
         }
         Ok(moved)
     }

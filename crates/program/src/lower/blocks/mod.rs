@@ -18,9 +18,9 @@ mod stages;
 pub(crate) use packed::Packed;
 pub(crate) use parts::Parts;
 
-use super::network::Phase;
+use super::phases::Rows;
 use super::small::is_direct;
-use super::{LowerError, Lowering, unsupported};
+use super::{LowerError, Lowering, unsupported, within};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::Modulus;
@@ -33,13 +33,6 @@ use ringforge_targets::ALIGNMENT;
 pub(super) struct Words {
     pub buffer: BufferId,
     pub words: usize,
-}
-
-/// Where blocks lie: block i at word `i·stride`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
-    pub buffer: BufferId,
-    pub stride: usize,
 }
 
 /// How words are multiplied.
@@ -92,7 +85,7 @@ impl Lowering<'_> {
         let bound = self.node(node, operands, (out, words), "main")?;
         let wanted = node.domain().wanted;
         self.zeros(out, wanted, words);
-        self.borders.push(("product".into(), bound));
+        self.written.borders.push(("product".into(), bound));
         Ok(bound)
     }
 
@@ -107,9 +100,7 @@ impl Lowering<'_> {
     ) -> [Words; 2] {
         let n = self.n;
         let callers = [("a", 0), ("b", 1)].map(|(name, i)| {
-            let buffer = self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
-            self.builder.narrow(buffer, memory);
-            buffer
+            self.builder.parameter(name, Role::Input, (n, memory), Some(ranges[i]))
         });
         let most = |(lo, hi): (i64, i64)| hi.max(-lo);
         let direct = direct && n == room && memory == self.modulus().bits;
@@ -118,7 +109,7 @@ impl Lowering<'_> {
             let reduced = 4 * most(ranges[i]) > 3 * self.q as i64;
             let buffer = match direct && !reduced {
                 true => callers[i],
-                false => self.stage_padded(["fa", "fb"][i], (callers[i], n), room, reduced),
+                false => self.stage_padded(["a", "b"][i], (callers[i], n), room, reduced),
             };
             let bound = match reduced {
                 true => most(self.schedule.reduce().range(ranges[i], self.modulus())),
@@ -159,7 +150,7 @@ impl Lowering<'_> {
                     node.to_form(),
                     domain.wanted
                 );
-                self.notes.push(note);
+                self.written.notes.push(note);
                 let direct = Parts::direct(domain);
                 direct.ok_or_else(|| unsupported(node.to_form(), "no product", "(schoolbook)"))?
             }
@@ -185,7 +176,9 @@ impl Lowering<'_> {
         (out, words): (BufferId, usize),
         tag: &str,
     ) -> Result<i64, LowerError> {
-        self.notes.extend(parts.note.clone().filter(|note| !self.notes.contains(note)));
+        self.written
+            .notes
+            .extend(parts.note.clone().filter(|note| !self.written.notes.contains(note)));
         // A short operand ends where its coefficients do, not with its array.
         let cut =
             parts.operand < self.n && !parts.operand.is_multiple_of(parts.k) && parts.cells() > 1;
@@ -212,8 +205,8 @@ impl Lowering<'_> {
         let (n, m) = (crt.main_degree, crt.low_degree);
         let [main_words, low_words] =
             [(&crt.main, n), (&crt.low, m)].map(|(node, size)| room(node, lanes).max(size) + lanes);
-        let main = self.builder.unique("main", Role::Local, main_words, ALIGNMENT);
-        let low = self.builder.unique("low", Role::Local, low_words, ALIGNMENT);
+        let main = self.builder.fresh("main", main_words);
+        let low = self.builder.fresh("low", low_words);
         let mut bound = self.node(&crt.main, operands, (main, main_words), tag)?;
         self.zeros(main, n, main_words);
         let below = self.node(&crt.low, operands, (low, low_words), "low")?;
@@ -223,10 +216,7 @@ impl Lowering<'_> {
             reduce = true;
             bound = self.bounds.reduce(bound);
         }
-        if bound + below > self.bounds.word() {
-            let most = self.bounds.word();
-            return Err(LowerError::Word { stage: tag.into(), most, bound: bound + below });
-        }
+        within(tag, self.bounds.word(), bound + below)?;
         let method = self.schedule.reduce();
         let mut body = Vec::new();
         // In ascending order: what is too much is written over.
@@ -235,15 +225,15 @@ impl Lowering<'_> {
                 let counter = builder.counter();
                 let at = |base: usize| Index::strided(base, counter, lanes);
                 let mut block = Block::default();
-                let mut a = block.push(Op::Load { buffer: from.0, at: at(from.1) });
+                let mut a = block.load(from.0, at(from.1));
                 if let Some(minus) = minus {
                     if reduce {
-                        a = block.push(Op::Reduce { a, method });
+                        a = block.reduced(a, method);
                     }
-                    let b = block.push(Op::Load { buffer: minus, at: at(0) });
-                    a = block.push(Op::Sub(a, b));
+                    let b = block.load(minus, at(0));
+                    a = block.sub(a, b);
                 }
-                block.push(Op::Store { buffer: out, at: at(to), a });
+                block.store(out, at(to), a);
                 body.push(repeat(counter, count.div_ceil(lanes), vec![Stmt::Block(block)]));
             };
         let wanted = crt.domain.wanted;
@@ -254,29 +244,6 @@ impl Lowering<'_> {
         }
         self.builder.stage(&format!("{tag}: both parts joined"), "[Chiu25 eq. 3.1]", body);
         Ok((bound + below).max(below))
-    }
-
-    /// The phases of a transform; `bounds` of the blocks before and after.
-    pub(super) fn phases(
-        &mut self,
-        builder: &mut Builder,
-        phases: &[Phase],
-        (from, to): (Rows, Rows),
-        bounds: &mut Vec<i64>,
-        limits: [i64; 2],
-        k: usize,
-    ) -> Result<(), LowerError> {
-        for (number, phase) in phases.iter().enumerate() {
-            let first = number == 0;
-            let last = number + 1 == phases.len();
-            let from = if first { from } else { to };
-            let limit = limits[usize::from(last)];
-            let body = self.block_phase(builder, phase, (from, to), bounds, limit, k)?;
-            builder.stage(&phase.title, phase.cite, body);
-            let most = bounds.iter().copied().max().unwrap_or(0);
-            self.borders.push((phase.stage.clone(), most));
-        }
-        Ok(())
     }
 }
 

@@ -159,7 +159,7 @@ impl<'a> Packed<'a> {
     fn stored(&self, block: &mut Block, rows: BufferId, group: Turn, mut units: Vec<Value>) {
         let (width, square) = (self.row().1 / self.unit, self.square());
         if units.len() < width {
-            let zero = block.push(Op::Splat(0));
+            let zero = block.splat(0);
             units.resize(width, zero);
         }
         for (number, columns) in units.chunks(square.size()).enumerate() {
@@ -188,6 +188,12 @@ impl At {
             false => Index::at(base),
         }
     }
+}
+
+/// A step on blocks at the places 0, 1, …, in place.
+fn recorded(q: u64, present: &[bool], f: impl FnOnce(&mut dyn Arith, &[Val]) -> Vec<Val>) -> Group {
+    let all: Vec<usize> = (0..present.len()).collect();
+    Group::record(q, all.clone(), present, all, f)
 }
 
 /// The second level in one direction.
@@ -226,21 +232,13 @@ impl Lowering<'_> {
         if !whole {
             operands = operands.map(|words| self.cut(words, domain.operand));
         }
-        let names = ["ta", "tb"];
-        let forward = self.packed_forward(packed, operands[0].words)?;
-        let [a, b] = [0, 1].map(|i| {
-            let to = self.builder.unique(names[i], Role::Local, packed.words(), ALIGNMENT);
-            let arguments = vec![(to, Index::at(0)), (operands[i].buffer, Index::at(0))];
-            let call = Stmt::Call { procedure: forward.0, arguments };
-            let title = format!("main part: forward transform of {}", ["a", "b"][i]);
-            self.builder.stage(&title, "", vec![call]);
-            to
-        });
-        let products = self.packed_products(packed, [a, b], forward.1)?;
+        let (forward, bound) = self.packed_forward(packed, operands[0].words)?;
+        let transformed = self.both_transformed(forward, operands, packed.words(), "main");
+        let products = self.packed_products(packed, transformed, bound)?;
         let factor = scale.over(part.scale().times(self.product_scale()?)).value();
         let bound = self.packed_inverse(packed, products, factor, (out, words))?;
         self.zeros(out, domain.wanted, words);
-        self.borders.push(("product".into(), bound));
+        self.written.borders.push(("product".into(), bound));
         Ok(bound)
     }
 
@@ -255,40 +253,35 @@ impl Lowering<'_> {
         let mut builder = Builder::new(&format!("{}forward", self.prefix), None, self.modulus());
         let out = builder.buffer("out", Role::Scratch, packed.words(), ALIGNMENT);
         // Of callers' words any may be the first.
-        let align = usize::from(self.modulus().bits) / 8;
-        let input = builder.ranged("in", Role::Input, words, align, Some((-h, h)));
-        let rows = builder.buffer("rows", Role::Local, p * width, ALIGNMENT);
+        let size = (words, self.modulus().bits);
+        let input = builder.parameter("in", Role::Input, size, Some((-h, h)));
+        let rows = builder.local("rows", p * width);
         let present: Vec<bool> = (0..p).map(|i| i * row < packed.part.domain.operand).collect();
-        let all: Vec<usize> = (0..p).collect();
-        let down = |arith: &mut dyn Arith, f: &[Val]| grid.down(arith, f);
         let columns = Phase {
             title: format!("main part: {p}-point transforms down all columns, zeros skipped"),
             cite: CITE,
             stage: "main.forward.columns".into(),
-            groups: vec![Group::record(q, all.clone(), &present, all, down)],
+            groups: vec![recorded(q, &present, |arith, f| grid.down(arith, f))],
         };
-        let (from, to) =
-            (Rows { buffer: input, stride: row }, Rows { buffer: rows, stride: width });
+        let (from, to) = (Rows::of(input, row), Rows::of(rows, width));
         let limits = [self.schedule.forward_first(); 2];
         let mut bounds = vec![h; p];
-        self.phases(&mut builder, &[columns], (from, to), &mut bounds, limits, width)?;
-        let all: Vec<usize> = (0..grid.columns()).collect();
-        let present = vec![true; all.len()];
-        let along = |arith: &mut dyn Arith, f: &[Val]| grid.along(arith, f);
         let level = Along {
             title: format!("main part: transposed, twiddles, {}", packed.points()),
             stage: "main.forward.rows",
             rows,
             blocks: out,
-            group: Group::record(q, all.clone(), &present, all, along),
+            group: recorded(q, &vec![true; grid.columns()], |arith, f| grid.along(arith, f)),
             factor: &|j1, i2| grid.factor(j1, i2).value(),
             forward: true,
-            bound: bounds.into_iter().max().unwrap_or(0),
+            bound: 0,
             limit: self.schedule.forward(),
         };
-        let bound = self.along(&mut builder, packed, level)?;
-        self.procedures.push(builder.finish());
-        Ok((ProcedureId(self.procedures.len() as u32 - 1), bound))
+        self.helper(builder, |lowering| {
+            lowering.phases(&[columns], (from, to), &mut bounds, limits, width)?;
+            let bound = bounds.into_iter().max().unwrap_or(0);
+            lowering.along(packed, Along { bound, ..level })
+        })
     }
 
     /// The inverse transform of products within a bound, times `factor`, its blocks one after the other in `out`.
@@ -301,66 +294,46 @@ impl Lowering<'_> {
     ) -> Result<i64, LowerError> {
         let (grid, (row, width), q) = (&packed.grid, packed.row(), self.q);
         let (p, wanted) = (grid.rows(), packed.part.domain.wanted);
-        let empty = Builder::new("", None, self.modulus());
-        let mut builder = std::mem::replace(&mut self.builder, empty);
-        let length = packed.padded() * width;
-        let rows = builder.unique("rows", Role::Local, length, ALIGNMENT);
-        let all: Vec<usize> = (0..grid.columns()).collect();
-        let present = vec![true; all.len()];
-        let back = |arith: &mut dyn Arith, f: &[Val]| grid.back(arith, f);
+        let rows = self.builder.fresh("rows", packed.padded() * width);
         let level = Along {
             title: format!("main part: inverse {}, twiddles, transposed back", packed.points()),
             stage: "main.inverse.rows",
             rows,
             blocks,
-            group: Group::record(q, all.clone(), &present, all, back),
+            group: recorded(q, &vec![true; grid.columns()], |arith, f| grid.back(arith, f)),
             factor: &|j1, i2| zq::mul(grid.factor(j1, i2).inverse(), factor, q),
             forward: false,
             bound,
             limit: self.schedule.inverse_first(),
         };
-        let mut result = self.along(&mut builder, packed, level);
+        let most = self.along(packed, level)?;
         // Whole registers go where they belong at once.
         let count = packed.begun(wanted);
         let direct = row == width && count * row <= words;
         let to = match direct {
             true => out,
-            false => builder.unique("blocks", Role::Local, p * width, ALIGNMENT),
+            false => self.builder.fresh("blocks", p * width),
         };
-        let to = Rows { buffer: to, stride: width };
-        if let Ok(most) = &mut result {
-            let read: Vec<bool> = (0..p).map(|i| i < count).collect();
-            let all: Vec<usize> = (0..p).collect();
-            let up = |arith: &mut dyn Arith, f: &[Val]| grid.up(arith, f, &read);
-            let group = Group::record(q, all.clone(), &vec![true; p], all, up).keep(|i| read[i]);
-            let columns = Phase {
-                title: format!("main part: inverse {p}-point transforms up all columns"),
-                cite: CITE,
-                stage: "main.inverse.columns".into(),
-                groups: vec![group],
-            };
-            let mut bounds = vec![*most; p];
-            let from = Rows { buffer: rows, stride: width };
-            let limits = [self.schedule.full(); 2];
-            let done =
-                self.phases(&mut builder, &[columns], (from, to), &mut bounds, limits, width);
-            bounds.truncate(count);
-            result = done.map(|()| bounds.into_iter().max().unwrap_or(0));
-        }
-        self.builder = builder;
+        let to = Rows::of(to, width);
+        let read: Vec<bool> = (0..p).map(|i| i < count).collect();
+        let group = recorded(q, &vec![true; p], |arith, f| grid.up(arith, f, &read));
+        let columns = Phase {
+            title: format!("main part: inverse {p}-point transforms up all columns"),
+            cite: CITE,
+            stage: "main.inverse.columns".into(),
+            groups: vec![group.keep(|i| read[i])],
+        };
+        let mut bounds = vec![most; p];
+        let limits = [self.schedule.full(); 2];
+        self.phases(&[columns], (Rows::of(rows, width), to), &mut bounds, limits, width)?;
         if !direct {
             self.blocks_together(to, (out, row), count, "main");
         }
-        result
+        Ok(bounds.into_iter().take(count).max().unwrap_or(0))
     }
 
     /// The second level: the largest word that it leaves.
-    fn along(
-        &mut self,
-        builder: &mut Builder,
-        packed: &Packed,
-        level: Along,
-    ) -> Result<i64, LowerError> {
+    fn along(&mut self, packed: &Packed, level: Along) -> Result<i64, LowerError> {
         let (columns, units, lanes) = (packed.grid.columns(), packed.units(), self.lanes);
         let (groups, rows) = (packed.groups(), packed.grid.rows());
         // Columns that are multiplied, and the largest words that leaves.
@@ -396,13 +369,13 @@ impl Lowering<'_> {
                 false => most(&mut self.bounds, i, own).unwrap_or(0),
             });
         }
-        self.borders.push((level.stage.into(), bound));
+        self.written.borders.push((level.stage.into(), bound));
 
         let factors = (!table.is_empty()).then(|| {
-            let (name, words) = (level.stage.replace(['.'], "_"), table.len());
-            builder.unique(&name, Role::Factors(table), words, TABLE_ALIGNMENT)
+            let name = level.stage.replace(['.'], "_");
+            self.builder.factors(&name, table, TABLE_ALIGNMENT)
         });
-        let counter = builder.counter();
+        let counter = self.builder.counter();
         let loops = groups > 1 && rows.is_multiple_of(packed.across());
         let per_group = |step: usize| At { loops, counter, step };
         let grid = per_group(packed.across() * packed.row().1);
@@ -418,7 +391,7 @@ impl Lowering<'_> {
             let times = |block: &mut Block, i: usize, a: Value| match place[i].zip(factors) {
                 Some((word, buffer)) => {
                     let at = tables.index(number * multiplied.len() * lanes + word);
-                    block.push(Op::MulMod { a, factor: Factor::Table { buffer, at }, method })
+                    block.times(a, Factor::Table { buffer, at }, method)
                 }
                 None => a,
             };
@@ -435,11 +408,11 @@ impl Lowering<'_> {
                     false,
                     &mut |block, i| match loaded.get(i * units + unit) {
                         Some(&a) => times(block, i, a),
-                        None => block.push(Op::Load { buffer: level.blocks, at: at(i, unit) }),
+                        None => block.load(level.blocks, at(i, unit)),
                     },
                     &mut |block, i, a| match level.forward {
                         true => {
-                            block.push(Op::Store { buffer: level.blocks, at: at(i, unit), a });
+                            block.store(level.blocks, at(i, unit), a);
                         }
                         false => made[i * units + unit] = Some(times(block, i, a)),
                     },
@@ -454,7 +427,7 @@ impl Lowering<'_> {
         if loops {
             body = vec![repeat(counter, groups, body)];
         }
-        builder.stage(&level.title, CITE, body);
+        self.builder.stage(&level.title, CITE, body);
         Ok(bound)
     }
 }

@@ -10,7 +10,7 @@ use super::super::{LowerError, Lowering};
 use super::{Packed, Style};
 use crate::build::repeat_unrolled;
 use crate::ir::*;
-use ringforge_targets::{ALIGNMENT, TABLE_ALIGNMENT};
+use ringforge_targets::TABLE_ALIGNMENT;
 
 /// The odd words of a pair.
 const ODD: u8 = 0xaa;
@@ -42,24 +42,22 @@ impl Lowering<'_> {
             bits: modulus.bits,
             bound: most,
         })?;
-        let (length, words) = (table.len(), packed.words());
-        let weights = Role::Factors(table);
-        let weights = self.builder.unique("weights", weights, length, TABLE_ALIGNMENT);
-        let products = self.builder.unique("products", Role::Local, words, ALIGNMENT);
+        let weights = self.builder.factors("weights", table, TABLE_ALIGNMENT);
+        let products = self.builder.fresh("products", packed.words());
         let counter = self.builder.counter();
         let unroll = self.schedule.unroll().max(1) as usize;
         let count = groups * columns;
         let body = repeat_unrolled(counter, count, unroll, &|block, at| {
             let place = |unit: usize| at(unit * lanes, units * lanes);
             let [a, b] = [a, b].map(|buffer| -> Vec<Value> {
-                (0..units).map(|i| block.push(Op::Load { buffer, at: place(i) })).collect()
+                (0..units).map(|i| block.load(buffer, place(i))).collect()
             });
             // Blocks of w·b, then those of b.
             let factor = Factor::Table { buffer: weights, at: at(0, lanes) };
             let method = self.schedule.multiply();
             let mut e: Vec<Value> = Vec::with_capacity(2 * units);
             for &a in &b {
-                e.push(block.push(Op::MulMod { a, factor: factor.clone(), method }));
+                e.push(block.times(a, factor.clone(), method));
             }
             e.extend(b);
             let values = match style {
@@ -67,13 +65,13 @@ impl Lowering<'_> {
                 _ => self.word_sums(block, &a, &e),
             };
             for (unit, a) in values.into_iter().enumerate() {
-                block.push(Op::Store { buffer: products, at: place(unit), a });
+                block.store(products, place(unit), a);
             }
         });
         let (count, across) = (convolution.weights.len(), packed.across().min(packed.grid.rows()));
         let title = format!("main part: {count} products of blocks of {k}, {across} at once");
         self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
-        self.borders.push(("main.base".into(), sum));
+        self.written.borders.push(("main.base".into(), sum));
         Ok((products, sum))
     }
 
@@ -110,10 +108,7 @@ impl Lowering<'_> {
                 for (word, other) in a.iter().zip(e[..a.len() + m].iter().rev()) {
                     for (sum, (&x, &y)) in sums.iter_mut().zip(word.iter().zip(other)) {
                         let product = block.push(Op::MulEven(x, y));
-                        *sum = Some(match *sum {
-                            None => product,
-                            Some(sum) => block.push(Op::AddWide(sum, product)),
-                        });
+                        *sum = Some(block.plus_wide(*sum, product));
                     }
                 }
                 self.narrowed(block, sums)

@@ -170,24 +170,25 @@ fn chunks(levels: u32) -> Vec<(u32, u32)> {
     bounds.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
-/// A phase for every factor that `range` begins with: their blocks, some distance apart.
+/// A phase for every factor that `range` begins with: their blocks, some distance apart. `build` makes the network of the
+/// blocks from an offset on in a factor.
 fn phases_of(
     ntt: &Ntt,
     levels: u32,
     (first, last): (u32, u32),
-    build: &dyn Fn(usize) -> (Network, Vec<Val>),
+    build: &dyn Fn(usize, usize) -> (Network, Vec<Val>),
     name: &str,
 ) -> Vec<Phase> {
     let count = 1usize << levels;
     let (apart, members) = (count >> last, 1usize << (last - first));
     (0..1usize << first)
         .map(|block| {
-            let (net, outputs) = build(block);
             let groups = (0..apart)
                 .map(|offset| {
                     let start = block * (count >> first) + offset;
                     let all: Vec<usize> = (0..members).map(|j| start + j * apart).collect();
-                    Group { net: net.clone(), outputs: outputs.clone(), from: all.clone(), to: all }
+                    let (net, outputs) = build(block, offset);
+                    Group { net, outputs, from: all.clone(), to: all }
                 })
                 .collect();
             Phase {
@@ -218,31 +219,19 @@ fn split_phases(ntt: &Ntt, levels: u32) -> Vec<Phase> {
     let (q, k) = (ntt.domain.q, ntt.len() >> levels);
     let mut all = Vec::new();
     for (first, last) in chunks(levels) {
-        let depth = last - first;
-        let members = 1usize << depth;
-        if first == 0 {
+        let (apart, members) = (1usize << (levels - last), 1usize << (last - first));
+        let build = |block: usize, offset: usize| {
             // Blocks behind the operand are zeros: groups differ.
-            let count = 1usize << levels;
-            let apart = count >> last;
-            let groups = (0..apart)
-                .map(|offset| {
-                    let from: Vec<usize> = (0..members).map(|j| offset + j * apart).collect();
-                    let present: Vec<bool> =
-                        from.iter().map(|&i| i * k < ntt.domain.operand).collect();
-                    let (net, outputs) = split(ntt, q, (first, last), 0, &present);
-                    Group { net, outputs, from: from.clone(), to: from }
-                })
-                .collect();
-            all.push(Phase {
-                title: format!("forward: levels 0 to {last} of x^{} + 1", ntt.len()),
-                cite: "[Seiler18 §2]",
-                stage: "main.forward.0".into(),
-                groups,
-            });
-            continue;
+            let present = |j: usize| first > 0 || (offset + j * apart) * k < ntt.domain.operand;
+            let present: Vec<bool> = (0..members).map(present).collect();
+            split(ntt, q, (first, last), block, &present)
+        };
+        let mut phases = phases_of(ntt, levels, (first, last), &build, "forward");
+        if first == 0 {
+            phases[0].title = format!("forward: levels 0 to {last} of x^{} + 1", ntt.len());
+            phases[0].stage = "main.forward.0".into();
         }
-        let build = |block: usize| split(ntt, q, (first, last), block, &vec![true; members]);
-        all.extend(phases_of(ntt, levels, (first, last), &build, "forward"));
+        all.extend(phases);
     }
     all
 }
@@ -273,7 +262,7 @@ fn join_phases(ntt: &Ntt, levels: u32, wanted: usize, factor: u64) -> Vec<Phase>
     let mut all = Vec::new();
     for (first, last) in chunks(levels).into_iter().rev() {
         let depth = last - first;
-        let build = |block: usize| {
+        let build = |block: usize, _| {
             let mut net = Network::new(q);
             let mut members = net.inputs(&vec![true; 1 << depth]);
             for level in (0..depth).rev() {

@@ -5,7 +5,7 @@
 
 use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Style};
-use crate::build::repeat;
+use crate::build::{looped, repeat, straight};
 use crate::ir::*;
 use crate::method::{EvenModulus, Modulus, ProductMethod};
 use crate::schedule::Weights;
@@ -31,6 +31,18 @@ struct Register<'a> {
     together: usize,
     /// The bound of what `together` terms leave.
     bound: i64,
+}
+
+/// The place of a register in a loop over cells, and in one over their registers where they have several.
+fn nested(
+    base: i64,
+    (cell, stride): (LoopVar, usize),
+    (register, lanes): (LoopVar, usize),
+    registers: usize,
+) -> Index {
+    let mut terms = vec![(cell, stride as i64)];
+    terms.extend((registers > 1).then_some((register, lanes as i64)));
+    Index { base, terms }
 }
 
 impl Lowering<'_> {
@@ -92,16 +104,10 @@ impl Lowering<'_> {
         let wide = LowerError::Products { stage, modulus, bits, bound: most };
         let (together, sum) = fitting.ok_or(wide)?;
 
-        let products = self.builder.unique("products", Role::Local, cells * k, ALIGNMENT);
+        let products = self.builder.fresh("products", cells * k);
         let (cell, register) = (self.builder.counter(), self.builder.counter());
         let registers = k / lanes;
-        let moved = |base: i64, stride: usize| {
-            let mut terms = vec![(cell, stride as i64)];
-            if registers > 1 {
-                terms.push((register, lanes as i64));
-            }
-            Index { base, terms }
-        };
+        let moved = |base, stride| nested(base, (cell, stride), (register, lanes), registers);
         let at = |word: usize| Index { base: word as i64, terms: vec![(cell, k as i64)] };
         let within = e.weights.is_some();
         let window = |offset: i64| match within {
@@ -110,17 +116,17 @@ impl Lowering<'_> {
         };
         let mut block = Block::default();
         if let Some(table) = e.weights {
-            let v = block.push(Op::Load { buffer: b.buffer, at: moved(0, k) });
-            block.push(Op::Store { buffer: e.buffer, at: Index::at(k), a: v });
+            let v = block.load(b.buffer, moved(0, k));
+            block.store(e.buffer, Index::at(k), v);
             let factor = Factor::Repeated { buffer: table, at: Index::strided(0, cell, 1) };
-            let a = block.push(Op::MulMod { a: v, factor, method: self.schedule.multiply() });
-            block.push(Op::Store { buffer: e.buffer, at: Index::at(0), a });
+            let a = block.times(v, factor, self.schedule.multiply());
+            block.store(e.buffer, Index::at(0), a);
         }
         let e = e.buffer;
         let work =
             Register { a: a.buffer, e, at: &at, window: &window, terms, together, bound: sum };
         let (value, result) = self.register(&mut block, style, &work);
-        block.push(Op::Store { buffer: products, at: moved(0, k), a: value });
+        block.store(products, moved(0, k), value);
         let mut body = vec![Stmt::Block(block)];
         if registers > 1 {
             body = vec![repeat(register, registers, body)];
@@ -128,8 +134,8 @@ impl Lowering<'_> {
         let body = vec![repeat(cell, cells, body)];
         let title = format!("{tag} part: {cells} products of blocks of {}", parts.k);
         self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
-        self.borders.push((format!("{tag}.base"), result));
-        Ok((Rows { buffer: products, stride: k }, result))
+        self.written.borders.push((format!("{tag}.base"), result));
+        Ok((Rows::of(products, k), result))
     }
 
     /// Whether each product weighs its own block: of one register, which it fills.
@@ -146,50 +152,43 @@ impl Lowering<'_> {
 
     /// Room for (w·b, b) of one cell, which its product fills; and the bound of w·b.
     fn one_window(&mut self, parts: &Parts, bound: i64) -> (Windows, i64) {
-        let (words, cells) = (2 * self.lanes, parts.cells());
-        let buffer = self.builder.unique("window", Role::Local, words, ALIGNMENT);
-        let table = Role::Factors(parts.weights.clone());
-        let table = self.builder.unique("weights", table, cells, ALIGNMENT);
+        let buffer = self.builder.fresh("window", 2 * self.lanes);
+        let table = self.builder.factors("weights", parts.weights.clone(), ALIGNMENT);
         (Windows { buffer, weights: Some(table) }, self.weighted(parts, bound))
     }
 
     /// (w·b, b) of every cell, the words of b from word k of 2k on; and the bound of w·b.
     fn windows(&mut self, parts: &Parts, b: Rows, bound: i64, tag: &str) -> (Windows, i64) {
         let (lanes, k, cells) = (self.lanes, self.padded(parts.k), parts.cells());
-        let e = self.builder.unique("windows", Role::Local, cells * 2 * k, ALIGNMENT);
+        let e = self.builder.fresh("windows", cells * 2 * k);
         let registers = k / lanes;
         let zero = parts.weights.iter().all(|&w| w == 0);
         let mut weighted = 0;
         let mut weigh = Block::default();
         let (cell, register) = (self.builder.counter(), self.builder.counter());
-        let at = |base: usize, stride: usize| {
-            let mut terms = vec![(cell, stride as i64)];
-            if registers > 1 {
-                terms.push((register, lanes as i64));
-            }
-            Index { base: base as i64, terms }
-        };
+        let at =
+            |base: usize, stride| nested(base as i64, (cell, stride), (register, lanes), registers);
         if zero {
-            let a = weigh.push(Op::Splat(0));
-            weigh.push(Op::Store { buffer: e, at: at(0, 2 * k), a });
+            let a = weigh.splat(0);
+            weigh.store(e, at(0, 2 * k), a);
         } else {
             weighted = self.weighted(parts, bound);
-            let table = Role::Factors(parts.weights.clone());
-            let table = self.builder.unique("weights", table, cells, ALIGNMENT);
-            let v = weigh.push(Op::Load { buffer: b.buffer, at: at(0, k) });
+            let table = self.builder.factors("weights", parts.weights.clone(), ALIGNMENT);
+            let v = weigh.load(b.buffer, at(0, k));
             let factor = Factor::Repeated { buffer: table, at: Index::strided(0, cell, 1) };
-            let a = weigh.push(Op::MulMod { a: v, factor, method: self.schedule.multiply() });
-            weigh.push(Op::Store { buffer: e, at: at(k - parts.k, 2 * k), a });
+            let a = weigh.times(v, factor, self.schedule.multiply());
+            weigh.store(e, at(k - parts.k, 2 * k), a);
         }
         // Behind the first copies: a block that fills no register has its own words there.
-        let mut copy = Block::default();
-        let a = copy.push(Op::Load { buffer: b.buffer, at: at(0, k) });
-        copy.push(Op::Store { buffer: e, at: at(k, 2 * k), a });
-        let around = |block: Block| match registers {
-            1 => Stmt::Block(block),
-            _ => repeat(register, registers, vec![Stmt::Block(block)]),
+        let copy = straight(|block| {
+            let a = block.load(b.buffer, at(0, k));
+            block.store(e, at(k, 2 * k), a);
+        });
+        let around = |body: Stmt| match registers {
+            1 => body,
+            _ => repeat(register, registers, vec![body]),
         };
-        let body = vec![repeat(cell, cells, vec![around(weigh), around(copy)])];
+        let body = vec![repeat(cell, cells, vec![around(Stmt::Block(weigh)), around(copy)])];
         self.builder.stage(&format!("{tag} part: windows over b"), "[Chiu25 §2.5]", body);
         (Windows { buffer: e, weights: None }, weighted)
     }
@@ -198,20 +197,18 @@ impl Lowering<'_> {
     fn swap_pairs(&mut self, a: Rows, cells: usize, terms: usize, k: usize, tag: &str) {
         let lanes = self.lanes;
         let cell = self.builder.counter();
-        let mut block = Block::default();
-        for r in 0..k / lanes {
-            let at = Index::strided(r * lanes, cell, k);
-            let mut v = block.push(Op::Load { buffer: a.buffer, at: at.clone() });
-            if terms % 2 == 1 && terms / lanes == r {
-                let mask = (0..lanes).map(|l| if r * lanes + l < terms { -1 } else { 0 }).collect();
-                let mask = block.push(Op::Lanes(mask));
-                v = block.push(Op::And(v, mask));
+        let body = looped(cell, cells, |block| {
+            for r in 0..k / lanes {
+                let at = Index::strided(r * lanes, cell, k);
+                let mut v = block.load(a.buffer, at.clone());
+                if terms % 2 == 1 && terms / lanes == r {
+                    v = block.masked(v, (0..lanes).map(|l| r * lanes + l < terms));
+                }
+                let v = block.push(Op::SwapPairs(v));
+                block.store(a.buffer, at, v);
             }
-            let v = block.push(Op::SwapPairs(v));
-            block.push(Op::Store { buffer: a.buffer, at, a: v });
-        }
-        let body = vec![repeat(cell, cells, vec![Stmt::Block(block)])];
-        self.builder.stage(&format!("{tag} part: words of a's pairs swapped"), "", body);
+        });
+        self.builder.stage(&format!("{tag} part: words of a's pairs swapped"), "", vec![body]);
     }
 
     /// One register of results and its bound.
@@ -229,15 +226,15 @@ impl Lowering<'_> {
                 None => (value, work.bound),
                 Some((mut sum, mut bound)) => {
                     if bound + work.bound > self.bounds.word() {
-                        sum = block.push(Op::Reduce { a: sum, method: self.schedule.reduce() });
+                        sum = block.reduced(sum, self.schedule.reduce());
                         bound = self.bounds.reduce(bound);
                     }
-                    (block.push(Op::Add(sum, value)), bound + work.bound)
+                    (block.add(sum, value), bound + work.bound)
                 }
             });
             start = end;
         }
-        total.unwrap_or_else(|| (block.push(Op::Splat(0)), 0))
+        total.unwrap_or_else(|| (block.splat(0), 0))
     }
 
     fn pairs(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {
@@ -246,7 +243,7 @@ impl Lowering<'_> {
             let pair = block.push(Op::BroadcastPair { buffer: work.a, at: (work.at)(i) });
             for (parity, sum) in sums.iter_mut().enumerate() {
                 let at = (work.window)(parity as i64 - 1 - i as i64);
-                let other = block.push(Op::Load { buffer: work.e, at });
+                let other = block.load(work.e, at);
                 *sum = Some(self.dot_add(block, *sum, pair, other));
             }
         }
@@ -257,9 +254,7 @@ impl Lowering<'_> {
         let mut sums: [Option<Value>; 2] = [None; 2];
         for i in terms {
             let word = block.push(Op::Broadcast { buffer: work.a, at: (work.at)(i) });
-            let load = |block: &mut Block, offset: i64| {
-                block.push(Op::Load { buffer: work.e, at: (work.window)(offset) })
-            };
+            let load = |block: &mut Block, offset: i64| block.load(work.e, (work.window)(offset));
             let even = load(block, -(i as i64));
             // One word on are the odd ones; the last register's would end behind the windows.
             let odd = match i {
@@ -268,17 +263,14 @@ impl Lowering<'_> {
             };
             for (sum, other) in sums.iter_mut().zip([even, odd]) {
                 let product = block.push(Op::MulEven(word, other));
-                *sum = Some(match *sum {
-                    None => product,
-                    Some(sum) => block.push(Op::AddWide(sum, product)),
-                });
+                *sum = Some(block.plus_wide(*sum, product));
             }
         }
         self.narrowed(block, sums)
     }
 
     pub(super) fn narrowed(&self, block: &mut Block, sums: [Option<Value>; 2]) -> Value {
-        let [even, odd] = sums.map(|sum| sum.unwrap_or_else(|| block.push(Op::Splat(0))));
+        let [even, odd] = sums.map(|sum| sum.unwrap_or_else(|| block.splat(0)));
         block.push(Op::Narrow { even, odd, method: self.schedule.narrow() })
     }
 
@@ -286,13 +278,10 @@ impl Lowering<'_> {
         let mut sum: Option<Value> = None;
         for i in terms {
             let b = block.push(Op::Broadcast { buffer: work.a, at: (work.at)(i) });
-            let a = block.push(Op::Load { buffer: work.e, at: (work.window)(-(i as i64)) });
+            let a = block.load(work.e, (work.window)(-(i as i64)));
             let product = block.push(Op::MulWords { a, b, method: ProductMethod::Montgomery });
-            sum = Some(match sum {
-                None => product,
-                Some(sum) => block.push(Op::Add(sum, product)),
-            });
+            sum = Some(block.plus(sum, product));
         }
-        sum.unwrap_or_else(|| block.push(Op::Splat(0)))
+        sum.unwrap_or_else(|| block.splat(0))
     }
 }

@@ -4,7 +4,7 @@
 //! ∏ p_i: with |x| ≤ X, where X + Σ |u_k|·∏_(j<k) p_j < ∏ p_i. So digits need not be canonical as
 //! long as there is room; where there is not, they are reduced or frozen, the last one first.
 
-use super::super::LowerError;
+use super::super::{LowerError, within};
 use super::residue::Residue;
 use super::{General, LONG};
 use crate::bounds::Bounds;
@@ -118,14 +118,7 @@ impl General<'_> {
                     steps.push(Step::Reduce);
                     bound = here.reduce(bound);
                 }
-                let (most, difference) = (here.word(), bound + u);
-                if difference > most {
-                    return Err(LowerError::Word {
-                        stage: "digits".into(),
-                        most,
-                        bound: difference,
-                    });
-                }
+                let difference = within("digits", here.word(), bound + u)?;
                 steps.extend([Step::Subtract(j), Step::Multiply(node.inverse(j, k))]);
                 bound = here.product(node.inverse(j, k), difference);
             }
@@ -142,10 +135,7 @@ impl General<'_> {
                 bound = canonical;
             }
             // A digit is kept in the words of its residue.
-            let most = Modulus { q: p, bits: kept }.words().1;
-            if bound > most {
-                return Err(LowerError::Word { stage: "digits".into(), most, bound });
-            }
+            within("digits", Modulus { q: p, bits: kept }.words().1, bound)?;
             all.push(steps);
             bounds.push(bound);
         }
@@ -184,18 +174,18 @@ impl General<'_> {
             .collect();
         let counter = builder.counter();
         let body = repeat_unrolled(counter, words / lanes, 4, &|block, at| {
-            let mut value = block.push(Op::Load { buffer: to, at: at(0, lanes) });
+            let mut value = block.load(to, at(0, lanes));
             for step in steps {
                 value = match *step {
-                    Step::Reduce => block.push(Op::Reduce { a: value, method: reduce }),
+                    Step::Reduce => block.reduced(value, reduce),
                     Step::Subtract(j) => {
-                        let u = block.push(Op::Load { buffer: earlier[j], at: at(0, lanes) });
-                        block.push(Op::Sub(value, u))
+                        let u = block.load(earlier[j], at(0, lanes));
+                        block.sub(value, u)
                     }
                     Step::Multiply(1) => value,
                     Step::Multiply(c) => {
                         let (factor, method) = (Factor::Splat(c), multiply);
-                        block.push(Op::MulMod { a: value, factor, method })
+                        block.times(value, factor, method)
                     }
                     Step::Freeze => {
                         let method = FreezeMethod::Minimum;
@@ -203,11 +193,11 @@ impl General<'_> {
                     }
                 };
             }
-            block.push(Op::Store { buffer: to, at: at(0, lanes), a: value });
+            block.store(to, at(0, lanes), value);
         });
         let title = format!("digit {} of the mixed radix, modulo {p}", k + 1);
         builder.stage(&title, "[Garner59]", body);
-        self.borders.push((format!("digit {}", k + 1), bounds[k]));
+        self.written.borders.push((format!("digit {}", k + 1), bounds[k]));
         self.push(builder.finish())
     }
 }

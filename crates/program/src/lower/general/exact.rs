@@ -13,8 +13,8 @@
 //! through a reduction. What is slow to run is quick to prove.
 
 use super::super::SHORT;
+use super::super::sums::{DOT_BITS, LONG_BITS};
 use super::residue::Residue;
-use super::whole::DOT_BITS;
 use super::{Folded, General};
 use crate::bounds::WORD;
 use crate::build::{Builder, repeat, repeat_unrolled};
@@ -24,8 +24,6 @@ use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
 use ringforge_ring::zq;
 use ringforge_targets::ALIGNMENT;
 
-/// Bits of words that hold all sums of products of 16 bits.
-pub(super) const LONG_BITS: u8 = 64;
 /// Terms of one round at most.
 const TERMS: usize = 8;
 /// Moduli up to this have sums reduced in words of 64 bits.
@@ -191,19 +189,17 @@ impl General<'_> {
         let all = if sums.bits == SHORT { 1 << SHORT } else { q };
         let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
         let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
-        let operands = [("a", 0), ("b", 1)].map(|(name, i)| {
-            let buffer = builder.ranged(name, Role::Input, n, 2, Some(ranges[i]));
-            builder.narrow(buffer, self.memory);
-            buffer
-        });
+        let size = (n, self.memory);
+        let operands = [("a", 0), ("b", 1)]
+            .map(|(name, i)| builder.parameter(name, Role::Input, size, Some(ranges[i])));
         // Rounds of whole registers' worth of words.
         let part = n.div_ceil(PARTS).next_multiple_of(sums.terms);
         let parts = n.div_ceil(part);
         let room = part.next_multiple_of(lanes) + lanes;
         let padded = n.next_multiple_of(lanes);
         let behind = (parts * part).next_multiple_of(lanes).max(padded);
-        let a = builder.buffer("fa", Role::Local, behind, ALIGNMENT);
-        let b = builder.buffer("fb", Role::Local, padded + 2 * room, ALIGNMENT);
+        let a = builder.local("fa", behind);
+        let b = builder.local("fb", padded + 2 * room);
         let mut body = Vec::new();
         zeros(&mut builder, &mut body, (out, 0), words, lanes);
         zeros(&mut builder, &mut body, (a, padded), behind - padded, lanes);
@@ -231,27 +227,24 @@ impl General<'_> {
                     base: (room + first * lanes) as i64 - (from + term) as i64,
                     terms: vec![(register, lanes as i64), (round, -(sums.terms as i64))],
                 };
-                let y = block.push(Op::Load { buffer: b, at });
+                let y = block.load(b, at);
                 let product = block.push(Op::MulLo(x, y));
-                sum = Some(match sum {
-                    Some(sum) => block.push(Op::Add(sum, product)),
-                    None => product,
-                });
+                sum = Some(block.plus(sum, product));
             }
             let Some(mut sum) = sum else { continue };
             if let Some(method) = sums.reduce {
-                let rest = block.push(Op::Reduce { a: sum, method });
+                let rest = block.reduced(sum, method);
                 let old = block.push(old);
-                sum = block.push(Op::Add(old, rest));
+                sum = block.add(old, rest);
             }
-            block.push(Op::Store { buffer: out, at: result, a: sum });
+            block.store(out, result, sum);
             let inner = vec![repeat(register, count, vec![Stmt::Block(block)])];
             let title =
                 format!("terms {from} to {} of every coefficient", (from + part).min(n) - 1);
             let body = vec![repeat(round, part / sums.terms, inner)];
             builder.stage(&title, "", body);
         }
-        self.borders.push(("product".into(), sums.bound));
+        self.written.borders.push(("product".into(), sums.bound));
         let procedure = self.push(builder.finish());
         Some(Residue { procedure, bound: sums.bound, bits: sums.bits, weight: 1 })
     }
@@ -270,8 +263,8 @@ pub(in crate::lower) fn zeros(
     }
     let counter = builder.counter();
     let mut block = Block::default();
-    let a = block.push(Op::Splat(0));
-    block.push(Op::Store { buffer, at: Index::strided(from, counter, lanes), a });
+    let a = block.splat(0);
+    block.store(buffer, Index::strided(from, counter, lanes), a);
     body.push(repeat(counter, words / lanes, vec![Stmt::Block(block)]));
 }
 
@@ -285,14 +278,14 @@ pub(in crate::lower) fn copy(
 ) {
     let counter = builder.counter();
     body.extend(repeat_unrolled(counter, n / lanes, 1, &|block, at| {
-        let a = block.push(Op::Load { buffer: from, at: at(0, lanes) });
-        block.push(Op::Store { buffer, at: at(to, lanes), a });
+        let a = block.load(from, at(0, lanes));
+        block.store(buffer, at(to, lanes), a);
     }));
     let (whole, count) = (n / lanes * lanes, (n % lanes) as u32);
     if count > 0 {
         let mut block = Block::default();
         let a = block.push(Op::LoadPartial { buffer: from, at: Index::at(whole), count });
-        block.push(Op::Store { buffer, at: Index::at(to + whole), a });
+        block.store(buffer, Index::at(to + whole), a);
         body.push(Stmt::Block(block));
     }
 }

@@ -1,11 +1,11 @@
 //! The last procedure: the weighted sum of digits modulo q, reduced by f, canonical.
 
-use super::super::fold::{Term, alike, registers};
-use super::super::{LowerError, SHORT, unsupported};
+use super::super::fold::{Term, Write, each_register, registers};
+use super::super::{LowerError, SHORT, unsupported, word};
 use super::digits::Digit;
-use super::{Folded, General, LONG, NARROW, word};
+use super::{Folded, General, LONG, NARROW};
 use crate::bounds::{Bounds, WORD};
-use crate::build::{Builder, repeat};
+use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::BaseProducts;
@@ -13,6 +13,7 @@ use crate::settle::Choices;
 use ringforge_plan::Unit;
 use ringforge_ring::zq;
 use ringforge_targets::ALIGNMENT;
+use std::ops::Range;
 
 /// What is summed.
 pub(super) struct Finish<'a> {
@@ -24,6 +25,13 @@ pub(super) struct Finish<'a> {
     pub digits: &'a [Digit],
     /// Words of every digit's array.
     pub words: usize,
+}
+
+impl<'a> Finish<'a> {
+    /// The coefficients of a range as they are.
+    pub fn of(range: Range<usize>, digits: &'a [Digit], words: usize) -> Finish<'a> {
+        Finish { rows: range.map(|i| vec![(i, 1)]).collect(), addend: None, digits, words }
+    }
 }
 
 /// Digits beyond, which take too many values to be enumerated, are reduced before they are added.
@@ -95,8 +103,7 @@ impl General<'_> {
             && sum.addend.is_none();
         let canonical = self.folded == Folded::Canonical && alone;
         let length = sum.rows.len();
-        let align = usize::from(self.memory) / 8;
-        let c = builder.ranged("c", Role::Output, length, align, centred);
+        let c = builder.parameter("c", Role::Output, (length, self.memory), centred);
         let arrays: Vec<BufferId> = (sum.digits.iter().enumerate())
             .map(|(k, digit)| {
                 let range = if canonical { centred } else { Some((-digit.bound, digit.bound)) };
@@ -106,22 +113,11 @@ impl General<'_> {
                 array
             })
             .collect();
-        let addend =
-            sum.addend.map(|words| builder.ranged("from", Role::Input, words, align, centred));
-        for buffer in addend.into_iter().chain([c]) {
-            builder.narrow(buffer, self.memory);
-        }
+        let addend = sum
+            .addend
+            .map(|words| builder.parameter("from", Role::Input, (words, self.memory), centred));
         let registers = registers(&sum.rows, lanes, sum.words);
-        let (mut body, mut start) = (Vec::new(), 0);
-        while start < registers.len() {
-            let count = lanes.min(length - start * lanes);
-            let alike = alike(&registers, start, lanes, length);
-            let counter = (alike > 1).then(|| builder.counter());
-            let at = |words: usize| match counter {
-                Some(counter) => Index::strided(start * lanes + words, counter, lanes),
-                None => Index::at(start * lanes + words),
-            };
-            let mut block = Block::default();
+        let write: &mut Write<LowerError> = &mut |block, terms, at, count| {
             let mut total = Sum::default();
             for (digit, &array) in sum.digits.iter().zip(&arrays) {
                 let weight = match addend {
@@ -129,35 +125,25 @@ impl General<'_> {
                     None => digit.weight,
                 };
                 let load = |block: &mut Block, term: &Term| {
-                    let v = block.push(Op::Load { buffer: array, at: at(term.offset) });
-                    let Some(on) = &term.lanes else { return v };
-                    let mask = on.iter().map(|&on| if on { -1 } else { 0 }).collect();
-                    let mask = block.push(Op::Lanes(mask));
-                    block.push(Op::And(v, mask))
+                    let v = block.load(array, at(term.offset));
+                    term.masked(block, v)
                 };
-                let terms = &registers[start];
-                writer.digit(&mut block, &mut total, terms, weight, digit.bound, &load)?;
+                writer.digit(block, &mut total, terms, weight, digit.bound, &load)?;
             }
             if let Some(buffer) = addend {
                 let partial = Op::LoadPartial { buffer, at: at(0), count: count as u32 };
                 let whole = Op::Load { buffer, at: at(0) };
                 let v = block.push(if count < lanes { partial } else { whole });
-                writer.weighted(&mut block, &mut total, Sum::of(v, q as i64 / 2), 1)?;
+                writer.weighted(block, &mut total, Sum::of(v, q as i64 / 2), 1)?;
             }
             let a = match total.value.filter(|_| canonical) {
                 Some(a) => a,
-                None => writer.canonical(&mut block, total),
+                None => writer.canonical(block, total),
             };
-            block.push(match count == lanes {
-                true => Op::Store { buffer: c, at: at(0), a },
-                false => Op::StorePartial { buffer: c, at: at(0), count: count as u32, a },
-            });
-            body.push(match counter {
-                Some(counter) => repeat(counter, alike, vec![Stmt::Block(block)]),
-                None => Stmt::Block(block),
-            });
-            start += alike;
-        }
+            block.store_first((c, at(0)), a, (count, lanes));
+            Ok(())
+        };
+        let body = each_register(&mut builder, &registers, (lanes, length), write)?;
         builder.stage("sum of the digits modulo q, reduced by f, canonical", "[Garner59]", body);
         Ok(self.push(builder.finish()))
     }
@@ -252,7 +238,7 @@ impl Writer {
             if matches!(self.kind, Kind::Long) {
                 self.schedule.long_reduce();
             }
-            let value = sum.value.map(|a| block.push(Op::Reduce { a, method: self.reduce }));
+            let value = sum.value.map(|a| block.reduced(a, self.reduce));
             return Sum { value, bound: self.bounds.reduce(sum.bound) };
         }
         while sum.bound > most {
@@ -260,7 +246,7 @@ impl Writer {
             if bound >= sum.bound {
                 break;
             }
-            let value = sum.value.map(|a| block.push(Op::Reduce { a, method }));
+            let value = sum.value.map(|a| block.reduced(a, method));
             sum = Sum { value, bound };
         }
         sum
@@ -289,15 +275,7 @@ impl Writer {
         if !wraps && !matches!(self.kind, Kind::Long) {
             word("sum of the digits", total.bound)?;
         }
-        total.value = Some(match (total.value, minus) {
-            (None, false) => b,
-            (None, true) => {
-                let zero = block.push(Op::Splat(0));
-                block.push(Op::Sub(zero, b))
-            }
-            (Some(a), false) => block.push(Op::Add(a, b)),
-            (Some(a), true) => block.push(Op::Sub(a, b)),
-        });
+        total.value = Some(block.joined(total.value, b, minus));
         Ok(())
     }
 
@@ -343,13 +321,13 @@ impl Writer {
         let term = match self.kind {
             _ if weight == 1 => a,
             Kind::Wrapping(..) => {
-                let c = block.push(Op::Splat(zq::centered(weight, q) as i32));
+                let c = block.splat(zq::centered(weight, q) as i32);
                 Sum::of(block.push(Op::MulLo(value, c)), 0)
             }
             Kind::Short => {
                 let bound = self.bounds.product(weight, a.bound);
                 let (factor, method) = (Factor::Splat(weight), self.multiply);
-                Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)
+                Sum::of(block.times(value, factor, method), bound)
             }
             Kind::Long if q > 1 << 16 => {
                 if let Some(target) = self.unable {
@@ -363,12 +341,12 @@ impl Writer {
                 self.schedule.long_multiply();
                 let bound = self.bounds.product(weight, a.bound);
                 let (factor, method) = (Factor::Splat(weight), self.multiply);
-                Sum::of(block.push(Op::MulMod { a: value, factor, method }), bound)
+                Sum::of(block.times(value, factor, method), bound)
             }
             Kind::Long => {
                 // What is near enough to q/2 times a residue of at most q/2 is a word.
                 let a = self.within(block, a, i64::from(i32::MAX) / (q as i64 / 2));
-                let c = block.push(Op::Splat(zq::centered(weight, q) as i32));
+                let c = block.splat(zq::centered(weight, q) as i32);
                 let product = block.push(Op::MulLo(a.value.unwrap_or(value), c));
                 let bound = a.bound * (q as i64 / 2);
                 self.within(block, Sum::of(product, bound), 1 << 20)
@@ -379,7 +357,7 @@ impl Writer {
 
     /// The canonical residue of a sum.
     fn canonical(&mut self, block: &mut Block, total: Sum) -> Value {
-        let Some(a) = total.value else { return block.push(Op::Splat(0)) };
+        let Some(a) = total.value else { return block.splat(0) };
         match self.kind {
             Kind::Wrapping(bits, word) if bits == word => a,
             Kind::Wrapping(bits, word) => {
@@ -399,7 +377,7 @@ impl Writer {
                     && let Some((method, _)) =
                         ReduceMethod::alone(self.q, self.modulus().bits, total.bound)
                 {
-                    a = block.push(Op::Reduce { a, method });
+                    a = block.reduced(a, method);
                 } else if total.bound > domain.1 {
                     a = self.within(block, total, domain.1).value.unwrap_or(a);
                 }

@@ -20,9 +20,9 @@ mod residue;
 mod whole;
 
 use super::blocks::{Packed, Parts};
-use super::{LowerError, Lowered, SHORT, check_sites, program, unsupported};
-use crate::bounds::WORD;
-use crate::build::Builder;
+use super::sums::LONG_BITS;
+use super::{LowerError, Lowered, SHORT, Written, unsupported};
+use crate::build::{Builder, call, call_at};
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, ReduceMethod};
 use crate::settle::products::{LONG, long_methods};
@@ -34,7 +34,6 @@ pub(super) use quotient::reciprocal;
 use residue::Residue;
 use ringforge_plan::{Lift, Plan, ProductRef, Structure};
 use ringforge_ring::zq;
-use ringforge_targets::ALIGNMENT;
 use ringforge_targets::{Registers, Target};
 
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
@@ -103,11 +102,7 @@ struct General<'a> {
     memory: u8,
     /// Words of an unreduced product, all defined.
     words: usize,
-    procedures: Vec<Procedure>,
-    sites: Vec<String>,
-    seen: Vec<String>,
-    borders: Vec<(String, i64)>,
-    notes: Vec<String>,
+    written: Written,
     /// What was settled for the products.
     settled: Vec<settle::Product>,
     /// What was found of the settlements that were looked at.
@@ -176,11 +171,7 @@ pub(crate) fn lower(
         unreduced: false,
         memory: if q > 1 << 16 { 32 } else { 16 },
         parts,
-        procedures: Vec::new(),
-        sites: Vec::new(),
-        seen: Vec::new(),
-        borders: Vec::new(),
-        notes: Vec::new(),
+        written: Written::default(),
         settled: Vec::new(),
         verdicts: Vec::new(),
     };
@@ -199,7 +190,7 @@ pub(crate) fn lower(
     }
     let dense = lift.is_some_and(Lift::is_dense);
     // In whole sums the schedule that is tried where one stays unproved takes two more products.
-    let suits = target.sums < exact::LONG_BITS || general.coarse();
+    let suits = target.sums < LONG_BITS || general.coarse();
     let by_matrix = suits && lift.is_some_and(|lift| lift.has_matrix(target));
     let matrix = reduction.as_ref().filter(|_| by_matrix).map(|reduction| reduction.rows());
     let by_quotient = dense && matrix.is_none();
@@ -232,27 +223,25 @@ pub(crate) fn lower(
     let bits = products.iter().map(|part| part.bits).max().unwrap_or(16).max(general.memory);
     let mut builder = Builder::new("mul", Some(Computes::Product), Modulus { q, bits });
     let centred = (-(q as i64 / 2), (q as i64 - 1) / 2);
-    let align = usize::from(general.memory) / 8;
-    let c = builder.ranged("c", Role::Output, n, align, Some(centred));
-    let a = builder.ranged("a", Role::Input, n, align, Some(ranges[0]));
-    let b = builder.ranged("b", Role::Input, n, align, Some(ranges[1]));
-    [c, a, b].into_iter().for_each(|array| builder.narrow(array, general.memory));
+    let [c, a, b] = [
+        ("c", Role::Output, centred),
+        ("a", Role::Input, ranges[0]),
+        ("b", Role::Input, ranges[1]),
+    ]
+    .map(|(name, role, range)| builder.parameter(name, role, (n, general.memory), Some(range)));
     let arrays: Vec<BufferId> = (digits.iter().enumerate())
         .map(|(k, digit)| {
-            let name = format!("u{}_", k + 1);
-            let array = builder.buffer(&name, Role::Local, general.words, ALIGNMENT);
-            builder.narrow(array, digit.bits);
-            array
+            builder.kept(&format!("u{}_", k + 1), Role::Local, general.words, digit.bits)
         })
         .collect();
     general.multiply(&mut builder, &products, &digits, &arrays, [(a, 0), (b, 0)], "a·b");
-    let whole = Finish { rows: Vec::new(), addend: None, digits: &digits, words: general.words };
     match (rows, matrix) {
         (None, Some(rows)) => {
             general.remainder(&mut builder, &rows, (&digits, &arrays), c)?;
         }
         (Some(rows), _) => {
-            let finish = general.finish("finish", Finish { rows, ..whole })?;
+            let sum = Finish { rows, ..Finish::of(0..0, &digits, general.words) };
+            let finish = general.finish("finish", sum)?;
             general.call(&mut builder, "sum modulo q, reduction mod f", finish, c, &arrays, None);
         }
         (None, None) => {
@@ -260,13 +249,12 @@ pub(crate) fn lower(
             general.quotient(&mut builder, steps, c)?;
         }
     }
-    let bits = general.memory;
-    let General { mut procedures, sites, seen, borders, notes, settled, verdicts, .. } = general;
+    let General { mut written, memory, settled, verdicts, .. } = general;
     let settled = Settled::new(schedule.clone(), settled);
-    check_sites(&schedule, &seen)?;
-    procedures.push(builder.finish());
-    let program = program(plan, name, (target.registers, bits), procedures);
-    Ok(Lowered { program, sites, borders, notes, settled, verdicts })
+    written.check_sites(&schedule)?;
+    written.procedures.push(builder.finish());
+    let lowered = written.lowered(plan, name, (target.registers, memory), settled);
+    Ok(Lowered { verdicts, ..lowered })
 }
 
 impl General<'_> {
@@ -280,18 +268,14 @@ impl General<'_> {
         operands: [(BufferId, usize); 2],
         what: &str,
     ) {
-        let [a, b] = operands.map(|(buffer, at)| (buffer, Index::at(at)));
+        let [a, b] = operands;
         for ((part, residue), &array) in self.parts.iter().zip(products).zip(arrays) {
-            let arguments = vec![(array, Index::at(0)), a.clone(), b.clone()];
-            let call = Stmt::Call { procedure: residue.procedure, arguments };
+            let call = call_at(residue.procedure, [(array, 0), a, b]);
             builder.stage(&format!("{what} modulo {}", part.modulus), "", vec![call]);
         }
         for (k, digit) in digits.iter().enumerate() {
             let Some(procedure) = digit.procedure else { continue };
-            let start = |&array: &BufferId| (array, Index::at(0));
-            let mut arguments = vec![start(&arrays[k])];
-            arguments.extend(arrays[..k].iter().map(start));
-            let call = Stmt::Call { procedure, arguments };
+            let call = call(procedure, [arrays[k]].into_iter().chain(arrays[..k].iter().copied()));
             let title = format!("{what}: digit {} of the mixed radix", k + 1);
             builder.stage(&title, "[Garner59]", vec![call]);
         }
@@ -308,20 +292,11 @@ impl General<'_> {
         addend: Option<BufferId>,
     ) {
         let all = std::iter::once(&to).chain(arrays).chain(&addend);
-        let arguments = all.map(|&b| (b, Index::at(0))).collect();
-        builder.stage(title, "", vec![Stmt::Call { procedure, arguments }]);
+        builder.stage(title, "", vec![call(procedure, all.copied())]);
     }
 
     fn push(&mut self, procedure: Procedure) -> ProcedureId {
-        self.procedures.push(procedure);
-        ProcedureId(self.procedures.len() as u32 - 1)
-    }
-}
-
-/// Refuses words that no word of 16 bits holds.
-fn word(stage: &str, bound: i64) -> Result<i64, LowerError> {
-    match bound <= WORD {
-        true => Ok(bound),
-        false => Err(LowerError::Word { stage: stage.into(), most: WORD, bound }),
+        self.written.procedures.push(procedure);
+        ProcedureId(self.written.procedures.len() as u32 - 1)
     }
 }

@@ -8,7 +8,6 @@ use super::residue::Residue;
 use crate::build::Builder;
 use crate::ir::*;
 use ringforge_ring::{Ring, zq};
-use ringforge_targets::ALIGNMENT;
 
 /// μ = ⌊x^(2n−2)/f⌋, n − 1 coefficients in `[0, q)`.
 pub(in crate::lower) fn reciprocal(ring: &Ring) -> Vec<u64> {
@@ -44,27 +43,24 @@ impl General<'_> {
         };
         let ring = &self.plan.ring;
         let low = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
-        let mu = builder.buffer("reciprocal", table(reciprocal(ring)), n, ALIGNMENT);
-        let f = builder.buffer("f", table(low), n, ALIGNMENT);
-        let whole = builder.buffer("whole", Role::Local, 2 * n, ALIGNMENT);
-        let upper = builder.buffer("quotient", Role::Local, n, ALIGNMENT);
-        [mu, f, whole, upper].into_iter().for_each(|array| builder.narrow(array, self.memory));
-        let sum = |from: usize, length: usize, addend: Option<usize>| Finish {
-            rows: (0..length).map(|i| vec![(from + i, 1)]).collect(),
-            addend,
-            digits,
-            words,
-        };
+        let [mu, f, whole, upper] = [
+            ("reciprocal", table(reciprocal(ring)), n),
+            ("f", table(low), n),
+            ("whole", Role::Local, 2 * n),
+            ("quotient", Role::Local, n),
+        ]
+        .map(|(name, role, words)| builder.kept(name, role, words, self.memory));
         // H·x^n + L: word 2n − 1 is a zero.
-        let finish = self.finish("sum_whole", sum(0, 2 * n, None))?;
+        let finish = self.finish("sum_whole", Finish::of(0..2 * n, digits, words))?;
         self.call(builder, "the product modulo q", finish, whole, arrays, None);
         let title = "the upper half times the reciprocal of f";
         self.multiply(builder, products, digits, arrays, [(whole, n), (mu, 0)], title);
-        let finish = self.finish("sum_quotient", sum(n - 2, n, None))?;
+        let finish = self.finish("sum_quotient", Finish::of(n - 2..2 * n - 2, digits, words))?;
         self.call(builder, "the quotient by f", finish, upper, arrays, None);
         let title = "quotient times f";
         self.multiply(builder, products, digits, arrays, [(upper, 0), (f, 0)], title);
-        let finish = self.finish("sum_rest", sum(0, n, Some(2 * n)))?;
+        let rest = Finish { addend: Some(2 * n), ..Finish::of(0..n, digits, words) };
+        let finish = self.finish("sum_rest", rest)?;
         self.call(builder, "the remainder", finish, c, arrays, Some(whole));
         Ok(())
     }

@@ -7,15 +7,16 @@
 //! reduced like the sums of a product ([`super::whole`]); otherwise they are reduced in rounds.
 //! Modulo powers of two, words wrap and nothing is reduced.
 
+use super::super::sums::{DOT_BITS, FEWEST, LONG_BITS};
 use super::super::{LowerError, SHORT};
 use super::General;
 use super::digits::Digit;
-use super::exact::{LONG_BITS, Sums, zeros};
+use super::exact::{Sums, zeros};
 use super::finish::Finish;
 use super::residue::Residue;
-use super::whole::{DOT_BITS, FEWEST, Making};
+use super::whole::Making;
 use crate::bounds::WORD;
-use crate::build::{Builder, repeat};
+use crate::build::{Builder, call, call_at, repeat};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_ring::zq;
@@ -98,12 +99,6 @@ impl General<'_> {
         c: BufferId,
     ) -> Result<(), LowerError> {
         let (n, q, words, terms) = (self.n, self.plan.ring.q(), self.words, self.terms());
-        let identity = |from: usize, length: usize| Finish {
-            rows: (from..from + length).map(|i| vec![(i, 1)]).collect(),
-            addend: None,
-            digits,
-            words,
-        };
         let halves = match *digits {
             [Digit { procedure: None, weight: 1, bound, bits }]
                 if bits == SHORT && q.is_power_of_two() =>
@@ -111,31 +106,28 @@ impl General<'_> {
                 Halves { low: (arrays[0], 0), bound, bits, upper: (arrays[0], n) }
             }
             [Digit { procedure: None, weight: 1, bound, bits }] if !q.is_power_of_two() => {
-                let upper = builder.buffer("upper", Role::Local, terms, ALIGNMENT);
-                builder.narrow(upper, SHORT);
+                let upper = builder.kept("upper", Role::Local, terms, SHORT);
                 let title = "the upper half of the product modulo q";
                 if self.unreduced {
                     self.unreduced = false;
                     let sums = self.upper_sums(bound, bits)?;
-                    let array = builder.buffer("h", Role::Local, words, ALIGNMENT);
-                    builder.narrow(array, sums.bits);
-                    let arguments = vec![(array, Index::at(0)), (arrays[0], Index::at(n))];
-                    let call = Stmt::Call { procedure: sums.procedure, arguments };
+                    let array = builder.kept("h", Role::Local, words, sums.bits);
+                    let call = call_at(sums.procedure, [(array, 0), (arrays[0], n)]);
                     builder.stage("sums of the upper half", "", vec![call]);
                     let digits = [sums.digit()];
-                    let sum = Finish { digits: &digits, ..identity(0, terms) };
+                    let sum = Finish::of(0..terms, &digits, words);
                     let finish = self.finish("sum_upper", sum)?;
                     self.call(builder, title, finish, upper, &[array], None);
                 } else {
-                    let finish = self.finish("sum_upper", identity(n, terms))?;
+                    let finish =
+                        self.finish("sum_upper", Finish::of(n..n + terms, digits, words))?;
                     self.call(builder, title, finish, upper, arrays, None);
                 }
                 Halves { low: (arrays[0], 0), bound, bits, upper: (upper, 0) }
             }
             _ => {
-                let whole = builder.buffer("whole", Role::Local, n + terms, ALIGNMENT);
-                builder.narrow(whole, SHORT);
-                let finish = self.finish("sum_whole", identity(0, n + terms))?;
+                let whole = builder.kept("whole", Role::Local, n + terms, SHORT);
+                let finish = self.finish("sum_whole", Finish::of(0..n + terms, digits, words))?;
                 self.call(builder, "the product modulo q", finish, whole, arrays, None);
                 let bound = (q / 2) as i64;
                 Halves { low: (whole, 0), bound, bits: SHORT, upper: (whole, n) }
@@ -145,18 +137,15 @@ impl General<'_> {
             true => self.rounds_of_remainder(rows, &halves),
             false => self.summed_remainder(rows, &halves)?,
         };
-        let rest = builder.buffer("rest", Role::Local, words, ALIGNMENT);
-        builder.narrow(rest, sums.bits);
-        let at = |(buffer, from): (BufferId, usize)| (buffer, Index::at(from));
-        let arguments = vec![at((rest, 0)), at(halves.low), at(halves.upper)];
-        let call = Stmt::Call { procedure: sums.procedure, arguments };
+        let rest = builder.kept("rest", Role::Local, words, sums.bits);
+        let call = call_at(sums.procedure, [(rest, 0), halves.low, halves.upper]);
         builder.stage(
             "its coefficients times powers of x mod f, added to the lower half",
             "",
             vec![call],
         );
         let digits = [sums.digit()];
-        let finish = self.finish("sum_rest", Finish { digits: &digits, ..identity(0, n) })?;
+        let finish = self.finish("sum_rest", Finish::of(0..n, &digits, words))?;
         self.call(builder, "the remainder", finish, c, &[rest], None);
         Ok(())
     }
@@ -171,8 +160,7 @@ impl General<'_> {
         let total = builder.ranged("t", Role::Input, terms, 2, Some((-bound, bound)));
         let kept = bits.min(DOT_BITS);
         builder.narrow(out, kept);
-        let (name, operands) = ("upper_half".into(), [total; 2]);
-        let making = Making { name, builder, out, operands, bits: kept, used: terms };
+        let making = Making { name: "upper_half".into(), builder, out, bits: kept, used: terms };
         Ok(self.reduced_sums(making, total, q, &sums))
     }
 
@@ -201,39 +189,33 @@ impl General<'_> {
         let padded = n.next_multiple_of(self.registers.lanes(DOT_BITS));
         let [low, upper] = self.halves(&mut builder, halves, padded);
         let total = match sums.reduce.is_some() {
-            true => builder.buffer("t", Role::Local, words, ALIGNMENT),
+            true => builder.local("t", words),
             false => out,
         };
         let parts: Vec<BufferId> = (1..=tables.len())
-            .map(|k| {
-                let part = builder.buffer(&format!("d{k}_"), Role::Local, padded, ALIGNMENT);
-                builder.narrow(part, DOT_BITS);
-                part
-            })
+            .map(|k| builder.kept(&format!("d{k}_"), Role::Local, padded, DOT_BITS))
             .collect();
-        let arguments = parts.iter().copied().chain([upper]).map(|b| (b, Index::at(0))).collect();
-        let call = Stmt::Call { procedure: dots, arguments };
+        let call = call(dots, parts.iter().copied().chain([upper]));
         builder.stage("the upper half times powers of x mod f", "", vec![call]);
         let counter = builder.counter();
         let mut block = Block::default();
         let at = Index::strided(0, counter, lanes);
-        let mut sum = block.push(Op::Load { buffer: low, at: at.clone() });
+        let mut sum = block.load(low, at.clone());
         for (part, table) in parts.iter().zip(tables) {
-            let mut a = block.push(Op::Load { buffer: *part, at: at.clone() });
+            let mut a = block.load(*part, at.clone());
             if *table == Part::High {
                 a = block.push(Op::Shl(a, BYTE_BITS));
             }
-            sum = block.push(Op::Add(sum, a));
+            sum = block.add(sum, a);
         }
-        block.push(Op::Store { buffer: total, at, a: sum });
+        block.store(total, at, sum);
         let body = vec![repeat(counter, padded / lanes, vec![Stmt::Block(block)])];
         builder.stage(
             &format!("added to the lower half, in words of {} bits", sums.bits),
             "",
             body,
         );
-        let (name, operands) = ("remainder".into(), [low, upper]);
-        let making = Making { name, builder, out, operands, bits, used: n };
+        let making = Making { name: "remainder".into(), builder, out, bits, used: n };
         Ok(self.reduced_sums(making, total, q, &sums))
     }
 
@@ -247,8 +229,7 @@ impl General<'_> {
             .map(|k| builder.buffer(&format!("d{k}_"), Role::Scratch, padded, ALIGNMENT))
             .collect();
         let half = (q / 2) as i64;
-        let upper = builder.ranged("upper", Role::Input, terms, 2, Some((-half, half)));
-        builder.narrow(upper, SHORT);
+        let upper = builder.parameter("upper", Role::Input, (terms, SHORT), Some((-half, half)));
         let mut body = Vec::new();
         for &sum in &sums {
             zeros(&mut builder, &mut body, (sum, 0), padded, lanes);
@@ -256,17 +237,16 @@ impl General<'_> {
         builder.stage("sums of zero", "", body);
         let [coefficient, register] = [0; 2].map(|_| builder.counter());
         let mut block = Block::default();
-        let y = block.push(Op::Load { buffer: upper, at: Index::strided(0, register, lanes) });
+        let y = block.load(upper, Index::strided(0, register, lanes));
         for (k, (part, &sum)) in tables.iter().zip(&sums).enumerate() {
             let table = table(rows, n, n * terms, &|i, k| i * terms + k, &|c| part.of(c, q));
             let name = format!("powers{}", k + 1);
-            let constants = builder.buffer(&name, Role::Table(table), n * terms, ALIGNMENT);
-            builder.narrow(constants, SHORT);
+            let constants = builder.kept(&name, Role::Table(table), n * terms, SHORT);
             let at = Index {
                 base: 0,
                 terms: vec![(coefficient, terms as i64), (register, lanes as i64)],
             };
-            let x = block.push(Op::Load { buffer: constants, at });
+            let x = block.load(constants, at);
             let product = block.push(Op::MulLo(x, y));
             let at = Index::strided(0, coefficient, 1);
             block.push(Op::AddSum { buffer: sum, at, a: product });
@@ -284,8 +264,8 @@ impl General<'_> {
         let range = |most: i64| (!q.is_power_of_two()).then_some((-most, most));
         let low = builder.ranged("low", Role::Input, padded, 2, range(halves.bound));
         builder.narrow(low, halves.bits);
-        let upper = builder.ranged("upper", Role::Input, self.terms(), 2, range((q / 2) as i64));
-        builder.narrow(upper, SHORT);
+        let size = (self.terms(), SHORT);
+        let upper = builder.parameter("upper", Role::Input, size, range((q / 2) as i64));
         [low, upper]
     }
 
@@ -317,8 +297,7 @@ impl General<'_> {
         let [low, upper] = self.halves(&mut builder, halves, padded);
         let (length, at) = (terms * padded, |i: usize, k: usize| k * padded + i);
         let table = table(rows, n, length, &at, &|c| Part::Whole.of(c, q));
-        let constants = builder.buffer("powers", Role::Table(table), length, ALIGNMENT);
-        builder.narrow(constants, SHORT);
+        let constants = builder.kept("powers", Role::Table(table), length, SHORT);
         let body = vec![self.copied(&mut builder, (low, out), lanes)];
         builder.stage("the lower half", "", body);
         let count = (n - 1).div_ceil(together);
@@ -332,25 +311,22 @@ impl General<'_> {
             let step = (together * padded) as i64;
             let terms = vec![(register, lanes as i64), (round, step)];
             let word = Index { base: (term * padded) as i64, terms };
-            let y = block.push(Op::Load { buffer: constants, at: word });
+            let y = block.load(constants, word);
             let product = block.push(Op::MulLo(x, y));
-            sum = Some(match sum {
-                Some(sum) => block.push(Op::Add(sum, product)),
-                None => product,
-            });
+            sum = Some(block.plus(sum, product));
         }
         if let Some(mut sum) = sum {
             if let Some(method) = reduce {
-                sum = block.push(Op::Reduce { a: sum, method });
+                sum = block.reduced(sum, method);
             }
-            let old = block.push(Op::Load { buffer: out, at: place.clone() });
-            sum = block.push(Op::Add(old, sum));
-            block.push(Op::Store { buffer: out, at: place, a: sum });
+            let old = block.load(out, place.clone());
+            sum = block.add(old, sum);
+            block.store(out, place, sum);
         }
         let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
         let title = "the upper half times powers of x mod f";
         builder.stage(title, "", vec![repeat(round, count, inner)]);
-        self.borders.push(("remainder".into(), bound));
+        self.written.borders.push(("remainder".into(), bound));
         let procedure = self.push(builder.finish());
         Residue { procedure, bound, bits, weight: 1 }
     }
@@ -365,8 +341,8 @@ impl General<'_> {
         let counter = builder.counter();
         let mut block = Block::default();
         let at = Index::strided(0, counter, lanes);
-        let a = block.push(Op::Load { buffer: from, at: at.clone() });
-        block.push(Op::Store { buffer: to, at, a });
+        let a = block.load(from, at.clone());
+        block.store(to, at, a);
         repeat(counter, self.n.div_ceil(lanes), vec![Stmt::Block(block)])
     }
 }

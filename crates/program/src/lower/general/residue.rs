@@ -1,10 +1,10 @@
 //! The product modulo one prime: a procedure (out, a, b) whose result has the scale 1.
 
 use super::super::blocks::room;
-use super::super::registers::LowPart;
+use super::super::registers::written;
 use super::super::suited::transposing;
 use super::super::transpose::Square;
-use super::super::{LowerError, Lowering, Operand, parts, unsupported};
+use super::super::{LowerError, Lowering, Operand, Written, unsupported};
 use super::digits::Digit;
 use super::{General, Part, finish};
 use crate::build::Builder;
@@ -13,7 +13,7 @@ use crate::method::Modulus;
 use crate::schedule::BaseProducts;
 use crate::settle;
 use crate::settle::products::{Settlement, Task, Way};
-use ringforge_plan::{MonomialCrt, Product, ProductRef, Structure, Substitute, Unit};
+use ringforge_plan::{MonomialCrt, Product, ProductRef, Substitute, Unit};
 use ringforge_targets::ALIGNMENT;
 
 /// A procedure (out, a, b) and what it leaves.
@@ -41,25 +41,12 @@ pub(super) fn defined(node: &ProductRef, lanes: usize) -> usize {
     registers.unwrap_or(0).max(room(node, lanes)).max(room(node, lanes / 2))
 }
 
-/// How many words the inverse transform of a product of whole registers writes.
-fn written(node: &ProductRef, lanes: usize) -> Option<usize> {
-    match node.structure() {
-        Structure::Factors(crt) => Some((crt.main_degree + crt.low_degree).next_multiple_of(lanes)),
-        Structure::Blocks(part) => Some(part.wanted().iter().filter(|&&w| w).count() * part.k),
-        _ => None,
-    }
-}
-
 /// A product as it was lowered, with what it adds to the program.
 struct Made {
     procedure: Procedure,
     residue: Residue,
     settled: settle::Product,
-    procedures: Vec<Procedure>,
-    sites: Vec<String>,
-    seen: Vec<String>,
-    borders: Vec<(String, i64)>,
-    notes: Vec<String>,
+    written: Written,
 }
 
 impl<'p> General<'p> {
@@ -121,7 +108,7 @@ impl<'p> General<'p> {
         let builder = Builder::new(name, None, words);
         let mut lowering = Lowering::new(self.plan, &choices, square, builder);
         lowering.prefix.clone_from(&prefix);
-        lowering.procedures.clone_from(&self.procedures);
+        lowering.written.procedures.clone_from(&self.written.procedures);
         // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
         let alone = self.bound.is_none() && self.fold.is_some() && modulus == self.plan.ring.q();
         let scale = match way {
@@ -137,31 +124,30 @@ impl<'p> General<'p> {
             }
             Way::Registers(main, crt) => lowering.residue(node, (main, *crt), ranges, self.words),
         }?;
-        let Lowering { builder, procedures, sites, seen, borders, notes, .. } = lowering;
-        let procedure = ProcedureId(procedures.len() as u32);
-        let named = |(site, bound)| (format!("{prefix}{site}"), bound);
+        let Lowering { builder, mut written, .. } = lowering;
+        let procedure = ProcedureId(written.procedures.len() as u32);
+        for (site, _) in &mut written.borders {
+            site.insert_str(0, &prefix);
+        }
         choices.word();
         choices.layout();
         Ok(Made {
             procedure: builder.finish(),
             residue: Residue { procedure, bound, bits, weight: scale.inverse() },
             settled: settle::Product { modulus, choices },
-            procedures,
-            sites,
-            seen,
-            borders: borders.into_iter().map(named).collect(),
-            notes,
+            written,
         })
     }
 
     /// Takes a product into the program.
     fn with(&mut self, made: Made) -> Residue {
-        self.procedures = made.procedures;
-        self.procedures.push(made.procedure);
-        self.sites.extend(made.sites);
-        self.seen.extend(made.seen);
-        self.borders.extend(made.borders);
-        self.notes.extend(made.notes);
+        let Written { procedures, sites, seen, borders, notes } = made.written;
+        self.written.procedures = procedures;
+        self.written.procedures.push(made.procedure);
+        self.written.sites.extend(sites);
+        self.written.seen.extend(seen);
+        self.written.borders.extend(borders);
+        self.written.notes.extend(notes);
         self.settled.push(made.settled);
         made.residue
     }
@@ -193,42 +179,26 @@ impl Lowering<'_> {
         let partial = !n.is_multiple_of(lanes);
         let plain = |buffer| Operand { buffer, start: 0, tail: None };
         let fa = match dot || reduced[0] {
-            true => self.stage_copy("a", a, n, dot, reduced[0]),
+            true => self.stage_copy("a", a, n, (dot, reduced[0])),
             false => plain(a),
         };
         let mut fb = match reduced[1] {
-            true => self.stage_copy("b", b, n, false, true),
+            true => self.stage_copy("b", b, n, (false, true)),
             false => plain(b),
         };
         if dot && partial && fb.tail.is_none() {
             fb.tail = Some(self.stage_tail("b", b, n));
         }
-        let windows = crt
-            .filter(|crt| dot && LowPart::is_truncated(&crt.low) && crt.low_degree >= lanes)
-            .map(|crt| self.stage_windows(fb.buffer, crt.low_degree / lanes));
+        let windows = if dot { self.low_windows(crt, fb.buffer) } else { None };
         let scale = main.scale().times(self.products_scale(&main.convolution)?);
-        let transformed = self.transformed("main", main, &fa, &fb)?;
-        let low = match crt {
-            Some(crt) => self.low_part(crt, &fa, &fb, windows, full, Unit::one(q))?,
-            None => parts::Low::default(),
-        };
-        let products = self.products("main", main, transformed)?;
         let length = crt.map_or(node.domain().wanted, |_| 2 * n - 1);
-        let bound = self.inverse_into(main, products, scale.inverse(), full, &low, length)?;
+        let (operands, to) = ((&fa, &fb, windows), (full, length));
+        let bound = self.through_registers((main, crt), operands, to, (scale, Unit::one(q)))?;
         let written = written(node, lanes).unwrap_or(words);
         if written < words {
-            let mut block = Block::default();
-            let a = block.push(Op::Splat(0));
-            for at in (written..words).step_by(lanes) {
-                let (buffer, at, rest) = (full, Index::at(at), words - at);
-                block.push(match rest < lanes {
-                    true => Op::StorePartial { buffer, at, count: rest as u32, a },
-                    false => Op::Store { buffer, at, a },
-                });
-            }
-            self.builder.stage("zeros behind the product", "", vec![Stmt::Block(block)]);
+            self.zeros_behind(full, written, words);
         }
-        self.borders.push(("product".into(), bound));
+        self.written.borders.push(("product".into(), bound));
         Ok(bound)
     }
 }

@@ -8,9 +8,8 @@
 mod product;
 mod remainder;
 
-use super::general::copy;
 use super::{LowerError, Lowered, SHORT, program, unsupported};
-use crate::build::{Builder, repeat};
+use crate::build::{Builder, call, looped};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use crate::settle::Choices;
@@ -114,10 +113,10 @@ impl Here {
 
     fn store(&self, block: &mut Block, buffer: BufferId, index: &Index, a: Value) {
         let at = self.at(index);
-        block.push(match self.lanes {
-            1 => Op::StorePartial { buffer, at, count: 1, a },
-            _ => Op::Store { buffer, at, a },
-        });
+        match self.lanes {
+            1 => drop(block.push(Op::StorePartial { buffer, at, count: 1, a })),
+            _ => block.store(buffer, at, a),
+        }
     }
 }
 
@@ -133,9 +132,8 @@ fn each(
     let mut body = Vec::new();
     for (base, lanes, count) in parts.into_iter().filter(|part| part.2 > 0) {
         let counter = builder.counter();
-        let mut block = Block::default();
-        write(&mut block, &Here { counter, base, lanes });
-        body.push(repeat(counter, count, vec![Stmt::Block(block)]));
+        let here = Here { counter, base, lanes };
+        body.push(looped(counter, count, |block| write(block, &here)));
     }
     body
 }
@@ -251,13 +249,8 @@ impl Writing<'_> {
         let align = usize::from(to) / 8;
         let u = builder.ranged("u", output, count, align, canonical.then_some(range));
         builder.narrow(u, if canonical && !frozen { to } else { steps.bits() });
-        let mut sums = |name: &str| {
-            let range = (-most, most);
-            let t =
-                builder.ranged(name, Role::Input, count, usize::from(self.sums) / 8, Some(range));
-            builder.narrow(t, self.sums);
-            t
-        };
+        let size = (count, self.sums);
+        let mut sums = |name: &str| builder.parameter(name, Role::Input, size, Some((-most, most)));
         let (t, s) = (sums("t"), subtract.then(|| sums("minus")));
         let zero = Index::at(0);
         // One by one: the prover follows quotients of vectors of such words in few of the forms that compilers have.
@@ -265,10 +258,10 @@ impl Writing<'_> {
             let mut a = here.load(block, t, &zero);
             if let Some(s) = s {
                 let other = here.load(block, s, &zero);
-                a = block.push(Op::Sub(a, other));
+                a = block.sub(a, other);
             }
             for &method in &steps.methods {
-                a = block.push(Op::Reduce { a, method });
+                a = block.reduced(a, method);
             }
             here.store(block, u, &zero, a);
         });
@@ -291,22 +284,18 @@ impl Writing<'_> {
     ) -> ProcedureId {
         let mut builder = Builder::new(&format!("{name}_frozen"), None, self.modulus(MIDDLE));
         let align = usize::from(to) / 8;
-        let u = builder.ranged("u", Role::Output, count, align, Some(self.any));
-        builder.narrow(u, to);
+        let u = builder.parameter("u", Role::Output, (count, to), Some(self.any));
         let inputs =
             self.procedures[reduce.0 as usize].buffers[1..2 + usize::from(subtract)].to_vec();
         let mut arguments = Vec::new();
-        for buffer in inputs {
-            let Buffer { name, role, words, bits, align, range } = buffer;
-            let input = builder.ranged(&name, role, words, align, range);
-            builder.narrow(input, bits);
-            arguments.push((input, Index::at(0)));
+        for Buffer { name, role, words, bits, range, .. } in inputs {
+            arguments.push(builder.parameter(&name, role, (words, bits), range));
         }
         let range = (-steps.bound, steps.bound);
         let rest = builder.ranged("x", Role::Local, count, align, Some(range));
         builder.narrow(rest, steps.bits());
-        arguments.insert(0, (rest, Index::at(0)));
-        let mut body = vec![Stmt::Call { procedure: reduce, arguments }];
+        arguments.insert(0, rest);
+        let mut body = vec![call(reduce, arguments)];
         let zero = Index::at(0);
         body.extend(each(&mut builder, count, REGISTERS.lanes(MIDDLE), &|block, here| {
             let a = here.load(block, rest, &zero);
@@ -320,17 +309,14 @@ impl Writing<'_> {
     /// The exported procedure's arrays: c, a and b.
     fn exported(&self) -> (Builder, [BufferId; 3]) {
         let mut builder = Builder::new("mul", Some(Computes::Product), self.modulus(self.sums));
-        let align = usize::from(self.memory) / 8;
         let arrays = [
             ("c", Role::Output, self.any),
             ("a", Role::Input, self.ranges[0]),
             ("b", Role::Input, self.ranges[1]),
         ];
-        let arrays = arrays.map(|(name, role, range)| {
-            let buffer = builder.ranged(name, role, self.n, align, Some(range));
-            builder.narrow(buffer, self.memory);
-            buffer
-        });
+        let size = (self.n, self.memory);
+        let arrays =
+            arrays.map(|(name, role, range)| builder.parameter(name, role, size, Some(range)));
         (builder, arrays)
     }
 }

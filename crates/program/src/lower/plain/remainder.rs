@@ -6,14 +6,14 @@
 //! *By the quotient*: the first n coefficients of L − Q·f, with Q = ⌊H·μ/x^(n−2)⌋ and μ = ⌊x^(2n−2)/f⌋.
 
 use super::*;
+use crate::build::repeat;
 use crate::lower::general::reciprocal;
 use ringforge_ring::zq;
-use ringforge_targets::ALIGNMENT;
 
 impl Writing<'_> {
     /// An array of sums.
     fn sums(&self, builder: &mut Builder, name: &str) -> BufferId {
-        builder.buffer(name, Role::Local, self.words, ALIGNMENT)
+        builder.local(name, self.words)
     }
 
     /// The last step, sums in t, from which those in s are taken, to c.
@@ -31,7 +31,7 @@ impl Writing<'_> {
                 let mut a = here.load(block, t, &zero);
                 if let Some(s) = s {
                     let other = here.load(block, s, &zero);
-                    a = block.push(Op::Sub(a, other));
+                    a = block.sub(a, other);
                 }
                 if up > 0 {
                     a = block.push(Op::Shl(a, up));
@@ -42,10 +42,7 @@ impl Writing<'_> {
         } else {
             let to = Some(self.memory);
             let procedure = self.reduce(("last", self.n), (most, s.is_some()), to);
-            let all = [Some(c), Some(t), s];
-            let arguments =
-                all.into_iter().flatten().map(|buffer| (buffer, zero.clone())).collect();
-            vec![Stmt::Call { procedure, arguments }]
+            vec![call(procedure, [Some(c), Some(t), s].into_iter().flatten())]
         };
         builder.stage("canonical residues of the sums", "", body);
     }
@@ -56,14 +53,13 @@ impl Writing<'_> {
         let product = self.product("product", self.ranges, 0..2 * n - 1);
         let (mut builder, [c, a, b]) = self.exported();
         let t = self.sums(&mut builder, "t");
-        let arguments = [t, a, b].map(|buffer| (buffer, Index::at(0))).to_vec();
-        builder.stage("a·b", "", vec![Stmt::Call { procedure: product, arguments }]);
+        builder.stage("a·b", "", vec![call(product, [t, a, b])]);
         let most = self.most() as i64;
         // As many at a time as do not wait for each other, in whole registers where there are such.
         let apart = self.plain.apart();
         let size = if apart < lanes { 1 } else { apart / lanes * lanes }.min(n - 1).max(1);
         let (whole, rest) = ((n - 1) / size, (n - 1) % size);
-        let r = builder.buffer("r", Role::Local, size.next_multiple_of(lanes), ALIGNMENT);
+        let r = builder.local("r", size.next_multiple_of(lanes));
         if let Some(steps) = Steps::of(self.q, most).filter(|_| !self.wraps()) {
             builder.narrow(r, steps.bits());
         }
@@ -112,7 +108,7 @@ impl Writing<'_> {
                     1 => Op::Sub(old, x),
                     -1 => Op::Add(old, x),
                     _ => {
-                        let factor = block.push(Op::Splat(-c as i32));
+                        let factor = block.splat(-c as i32);
                         let product = block.push(Op::MulLo(x, factor));
                         Op::Add(old, product)
                     }
@@ -138,23 +134,21 @@ impl Writing<'_> {
         let mut constants = |name: &str, mut all: Vec<u64>| {
             all.resize(n, 0);
             let words = all.iter().map(|&c| zq::centered(c, q) as i32).collect();
-            let buffer = builder.buffer(name, Role::Table(words), n, ALIGNMENT);
-            builder.narrow(buffer, self.memory);
-            buffer
+            builder.kept(name, Role::Table(words), n, self.memory)
         };
         let [mu, f] = [constants("reciprocal", reciprocal(ring)), constants("f", low)];
-        let h = builder.buffer("h", Role::Local, n, ALIGNMENT);
-        builder.narrow(h, self.memory);
-        let call = |procedure, all: [BufferId; 3]| {
-            vec![Stmt::Call { procedure, arguments: all.map(|b| (b, Index::at(0))).to_vec() }]
-        };
-        builder.stage("a·b", "", call(product, [t, a, b]));
+        let h = builder.kept("h", Role::Local, n, self.memory);
+        builder.stage("a·b", "", vec![call(product, [t, a, b])]);
         let body = self.residues(&mut builder, h, (t, n), most);
         builder.stage("the upper half of the product modulo q", "", body);
-        builder.stage("the upper half times the reciprocal of f", "", call(upper, [s, h, mu]));
+        builder.stage(
+            "the upper half times the reciprocal of f",
+            "",
+            vec![call(upper, [s, h, mu])],
+        );
         let body = self.residues(&mut builder, h, (s, n - 2), most);
         builder.stage("the quotient by f", "", body);
-        builder.stage("quotient times f", "", call(lower, [s, h, f]));
+        builder.stage("quotient times f", "", vec![call(lower, [s, h, f])]);
         self.end(&mut builder, c, (t, Some(s)), most);
         builder.finish()
     }
@@ -189,7 +183,7 @@ impl Writing<'_> {
             vec![Stmt::Call { procedure, arguments: vec![(h, zero), (t, Index::at(from))] }]
         };
         let mut block = Block::default();
-        let nothing = block.push(Op::Splat(0));
+        let nothing = block.splat(0);
         block.push(Op::StorePartial { buffer: h, at: Index::at(count), count: 1, a: nothing });
         body.push(Stmt::Block(block));
         body

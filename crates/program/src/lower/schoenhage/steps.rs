@@ -8,13 +8,12 @@
 
 use super::super::fuse::{each_joined, joined, writers};
 use super::super::{LowerError, Lowering, unsupported};
-use crate::build::Builder;
 use crate::ir::*;
 use ringforge_plan::{Arith, Group, NetOp, Network, Step, Val};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Registers that a block takes in memory between steps.
-pub(super) const STORED: usize = 3;
+const STORED: usize = 3;
 
 /// Where a step finds blocks, or leaves them.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +156,6 @@ impl Lowering<'_> {
     /// is within the first limit, what they leave within the second.
     fn block_step(
         &mut self,
-        builder: &mut Builder,
         (stretch, direction, held): (&Stretch, &str, usize),
         (from, to): (Blocks, Blocks),
         cells: &mut Cells,
@@ -205,10 +203,10 @@ impl Lowering<'_> {
             Some((next, _)) => (format!("{}; {}", step.title, next.title), next.name),
             None => (step.title.clone(), step.name),
         };
-        builder.stage(&format!("main part: {title}"), step.cite, body);
+        self.builder.stage(&format!("main part: {title}"), step.cite, body);
         *cells = after;
         let most = cells.bounds.iter().copied().max().unwrap_or(0);
-        self.borders.push((format!("main.{direction}.{name}"), most));
+        self.written.borders.push((format!("main.{direction}.{name}"), most));
         Ok(())
     }
 
@@ -277,12 +275,12 @@ impl Lowering<'_> {
                         return;
                     }
                 };
-                block.push(Op::Store { buffer, at: Index::at(at), a });
+                block.store(buffer, Index::at(at), a);
                 if let (Blocks::Cells(buffer, true), 1) = (to, half) {
-                    let zero = block.push(Op::Splat(0));
-                    let a = block.push(Op::Sub(zero, a));
+                    let zero = block.splat(0);
+                    let a = block.sub(zero, a);
                     let at = Index::at(STORED * cell * lanes);
-                    block.push(Op::Store { buffer, at, a });
+                    block.store(buffer, at, a);
                 }
             },
         );
@@ -335,15 +333,15 @@ impl Lowering<'_> {
         let lanes = self.lanes;
         let lower = self.half(block, loaded, from, (cell, 0));
         let upper = match empty {
-            true => block.push(Op::Splat(0)),
+            true => block.splat(0),
             false => self.half(block, loaded, from, (cell, 1)),
         };
         let (below, above) = match (word < lanes, empty) {
             (false, _) => (lower, upper),
             (true, true) => (upper, lower),
             (true, false) => {
-                let zero = block.push(Op::Splat(0));
-                (block.push(Op::Sub(zero, upper)), lower)
+                let zero = block.splat(0);
+                (block.sub(zero, upper), lower)
             }
         };
         // Words of a part from word k on and those of the next one before it.
@@ -380,13 +378,13 @@ impl Lowering<'_> {
     /// has written. Returns the last bounds.
     pub(super) fn block_steps(
         &mut self,
-        builder: &mut Builder,
         (steps, direction, held): (Vec<Step>, &str, usize),
         (first, last): (Blocks, Blocks),
-        arrays: [BufferId; 2],
         bounds: Vec<i64>,
         (between, end): (i64, i64),
     ) -> Result<Vec<i64>, LowerError> {
+        let words = STORED * bounds.len() * self.lanes;
+        let arrays = ["cells", "others"].map(|name| self.builder.local(name, words));
         let steps = self.fused_steps(steps, held);
         let empty = vec![matches!(first, Blocks::Operand(..)); bounds.len()];
         let mut cells = Cells { bounds, empty };
@@ -398,7 +396,7 @@ impl Lowering<'_> {
                 Blocks::Cells(arrays[i % 2], loads)
             });
             let limits = (between, if next.is_some() { between } else { end });
-            self.block_step(builder, (step, direction, held), (from, to), &mut cells, limits)?;
+            self.block_step((step, direction, held), (from, to), &mut cells, limits)?;
             from = to;
         }
         Ok(cells.bounds)

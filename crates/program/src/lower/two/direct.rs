@@ -1,11 +1,10 @@
 //! One matrix of few rows times a vector: the result stays in registers, and each word of the vector goes
 //! to all lanes.
 
-use super::Q;
 use super::matrix::main_diagonal;
+use super::{Q, matrix_arrays};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use ringforge_targets::ALIGNMENT;
 
 /// Matrices of at most so many registers: sums, a word of the vector and a product fit in them.
 pub const LARGEST: usize = 6;
@@ -13,9 +12,7 @@ pub const LARGEST: usize = 6;
 /// The procedure `(out, diagonals, vector)`; `size` is a multiple of a register.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
     let mut builder = Builder::new(name, None, Q);
-    let out = builder.buffer("out", Role::Output, size, ALIGNMENT);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size, ALIGNMENT);
-    let v = builder.buffer("vector", Role::Input, size, ALIGNMENT);
+    let [out, t, v] = matrix_arrays(&mut builder, size);
     let registers = size / lanes;
     let mut body = Vec::new();
     // The first columns begin the sums, and a loop goes on with them.
@@ -42,7 +39,7 @@ fn columns(
     if run.is_some() {
         for (row, sum) in sums.iter_mut().enumerate() {
             let at = Index::at(row * lanes);
-            *sum = Some(block.push(Op::Load { buffer: out, at }));
+            *sum = Some(block.load(out, at));
         }
     }
     for column in 0..lanes {
@@ -53,17 +50,14 @@ fn columns(
         let word = block.push(Op::Broadcast { buffer: v, at: moved(column, lanes as i64) });
         for (row, sum) in sums.iter_mut().enumerate() {
             let at = moved(main_diagonal(size) + row * lanes - column, -(lanes as i64));
-            let diagonals = block.push(Op::Load { buffer: t, at });
+            let diagonals = block.load(t, at);
             let product = block.push(Op::MulLo(diagonals, word));
-            *sum = Some(match *sum {
-                None => product,
-                Some(sum) => block.push(Op::Add(sum, product)),
-            });
+            *sum = Some(block.plus(*sum, product));
         }
     }
     for (row, sum) in sums.into_iter().enumerate() {
         if let Some(a) = sum {
-            block.push(Op::Store { buffer: out, at: Index::at(row * lanes), a });
+            block.store(out, Index::at(row * lanes), a);
         }
     }
     block

@@ -5,35 +5,30 @@
 //! P = T₁·(v₀ + v₁). The halves of the result are P + (T₀ − T₁)·v₁ and P + (T₂ − T₁)·v₀
 //! [Winograd80 §IV].
 
-use super::Q;
 use super::leaf::Product;
+use super::{Q, matrix_arrays};
 use crate::build::Builder;
 use crate::ir::*;
-use ringforge_targets::ALIGNMENT;
 
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
     let mut builder = Builder::new(name, None, Q);
-    let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size * lanes, ALIGNMENT);
-    let v = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
+    let [out, t, v] = matrix_arrays(&mut builder, size * lanes);
     let half = size / 2;
     let register = |at: usize| Index::at(at * lanes);
     // Loads register `at + by` of a buffer.
     let loads = |buffer: BufferId, by: usize| {
-        move |block: &mut Block, at: usize| {
-            block.push(Op::Load { buffer, at: Index::at((at + by) * lanes) })
-        }
+        move |block: &mut Block, at: usize| block.load(buffer, Index::at((at + by) * lanes))
     };
-    let middle = builder.buffer("middle", Role::Local, half * lanes, ALIGNMENT);
+    let middle = builder.local("middle", half * lanes);
     let mut body = Product {
         diagonal: &loads(t, half),
         word: &|block, j| {
             let [first, second] = [0, half].map(|by| loads(v, by)(block, j));
-            block.push(Op::Add(first, second))
+            block.add(first, second)
         },
         row: &|block, i, a| {
-            block.push(Op::Store { buffer: middle, at: register(i), a });
+            block.store(middle, register(i), a);
         },
     }
     .straight(half);
@@ -41,14 +36,14 @@ pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
         let product = Product {
             diagonal: &|block, d| {
                 let [side, middle] = [side, half].map(|by| loads(t, by)(block, d));
-                block.push(Op::Sub(side, middle))
+                block.sub(side, middle)
             },
             word: &loads(v, word),
             // Last, so that nothing waits for the first product.
             row: &|block, i, sum| {
                 let middle = loads(middle, 0)(block, i);
-                let a = block.push(Op::Add(sum, middle));
-                block.push(Op::Store { buffer: out, at: register(row + i), a });
+                let a = block.add(sum, middle);
+                block.store(out, register(row + i), a);
             },
         };
         body.extend(product.straight(half));

@@ -1,9 +1,8 @@
 //! The products at the bottom: Toeplitz matrices times vectors, one in each lane.
 
-use super::Q;
+use super::{Q, matrix_arrays};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use ringforge_targets::ALIGNMENT;
 
 /// Rows of the matrix that are summed up side by side: sums, diagonals and a word of the vector
 /// all fit in sixteen registers.
@@ -50,10 +49,7 @@ impl Product<'_> {
                 let diagonal =
                     *diagonals[d].get_or_insert_with(|| (self.diagonal)(&mut block, first + d));
                 let product = block.push(Op::MulLo(diagonal, word));
-                *sum = Some(match *sum {
-                    None => product,
-                    Some(sum) => block.push(Op::Add(sum, product)),
-                });
+                *sum = Some(block.plus(*sum, product));
             }
         }
         for (i, sum) in sums.into_iter().enumerate() {
@@ -68,16 +64,14 @@ impl Product<'_> {
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
     let mut builder = Builder::new(name, None, Q);
-    let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
-    let t = builder.buffer("diagonals", Role::Input, 2 * size * lanes, ALIGNMENT);
-    let v = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
+    let [out, t, v] = matrix_arrays(&mut builder, size * lanes);
     // What is done with a product; `moved` moves an index from the first row to the rows at hand.
     let product = |moved: &dyn Fn(usize) -> Index, f: &dyn Fn(&Product) -> Vec<Stmt>| {
         f(&Product {
-            diagonal: &|block, d| block.push(Op::Load { buffer: t, at: moved(d * lanes) }),
-            word: &|block, j| block.push(Op::Load { buffer: v, at: Index::at(j * lanes) }),
+            diagonal: &|block, d| block.load(t, moved(d * lanes)),
+            word: &|block, j| block.load(v, Index::at(j * lanes)),
             row: &|block, i, a| {
-                block.push(Op::Store { buffer: out, at: moved(i * lanes), a });
+                block.store(out, moved(i * lanes), a);
             },
         })
     };

@@ -11,8 +11,8 @@
 
 use super::super::program;
 use super::linear::{Family, Finish};
-use super::{Lowering, Q, Shape, direct, family, fits, matrix, parameters};
-use crate::build::{Builder, repeat};
+use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_arrays, parameters};
+use crate::build::{Builder, call_at, repeat};
 use crate::ir::*;
 use crate::lower::transpose::Square;
 use crate::lower::{LowerError, Lowered, SHORT, general, unsupported};
@@ -82,9 +82,7 @@ impl Lowering {
     fn matrix(&self, divisor: u64, lanes: (usize, ProcedureId)) -> Procedure {
         let (size, square) = (self.shape.size, self.shape.square);
         let mut builder = Builder::new("matrix", None, Q);
-        let out = builder.buffer("out", Role::Output, size, ALIGNMENT);
-        let t = builder.buffer("diagonals", Role::Input, 2 * size, ALIGNMENT);
-        let v = builder.buffer("vector", Role::Input, size, ALIGNMENT);
+        let [out, t, v] = matrix_arrays(&mut builder, size);
         let mut arenas = self.arenas(&mut builder);
         let mut families = [family(t, 0), family(v, 0)];
         if self.paired() {
@@ -119,13 +117,11 @@ struct Remainder {
 
 impl Remainder {
     fn local(&mut self, name: &str, words: usize) -> BufferId {
-        self.builder.buffer(name, Role::Local, words, ALIGNMENT)
+        self.builder.local(name, words)
     }
 
     fn call(&self, out: (BufferId, usize), diagonals: (BufferId, usize), v: BufferId) -> Stmt {
-        let at = |(buffer, start)| (buffer, Index::at(start));
-        let arguments = vec![at(out), at(diagonals), at((v, 0))];
-        Stmt::Call { procedure: self.matrix, arguments }
+        call_at(self.matrix, [out, diagonals, (v, 0)])
     }
 
     /// The unreduced product: L, and H from word `front` of an array that has as many zeros before it and
@@ -182,7 +178,7 @@ impl Remainder {
                 let mut block = Sums::new(at(place(0)), high);
                 here.iter().for_each(|&(d, w)| block.add(at(place(d)), high, w));
                 let Sums { mut block, sum, .. } = block;
-                block.push(Op::Store { buffer: high, at: at(place(0)), a: sum });
+                block.store(high, at(place(0)), sum);
                 block
             }));
         }
@@ -281,7 +277,7 @@ impl Remainder {
         if whole > first {
             all.extend(self.sums((whole - 1, first), &|at| {
                 let (mut block, a) = canonical(sums(at));
-                block.push(Op::Store { buffer: c, at: at(0), a });
+                block.store(c, at(0), a);
                 block
             }));
         }
@@ -308,17 +304,17 @@ struct Sums {
 impl Sums {
     fn new(at: Index, buffer: BufferId) -> Sums {
         let mut block = Block::default();
-        let sum = block.push(Op::Load { buffer, at });
+        let sum = block.load(buffer, at);
         Sums { block, sum, factors: Vec::new() }
     }
 
     /// Adds `w` times a register.
     fn add(&mut self, at: Index, buffer: BufferId, w: i64) {
-        let mut a = self.block.push(Op::Load { buffer, at });
+        let mut a = self.block.load(buffer, at);
         if w.abs() != 1 {
             let known = self.factors.iter().find(|known| known.0 == w);
             let factor = known.map(|known| known.1).unwrap_or_else(|| {
-                let value = self.block.push(Op::Splat(w as i32));
+                let value = self.block.splat(w as i32);
                 self.factors.push((w, value));
                 value
             });

@@ -4,7 +4,8 @@
 use super::Q;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
-use ringforge_plan::{NetOp, Network, Val};
+use crate::lower::network::{self, Nodes};
+use ringforge_plan::{Network, Val};
 use std::ops::Range;
 
 /// Where a block of words starts in run number i of a map: `base + stride·i`.
@@ -84,16 +85,22 @@ impl Map {
         let mut net = Network::new(Q);
         let inputs = net.inputs(&[true]);
         let place = |buffer| Place { buffer, base: 0, stride: 0 };
-        Map {
-            outputs: inputs.iter().map(|&val| (val, place(to))).collect(),
-            net,
-            inputs: vec![place(from)],
-            elsewhere: Elsewhere::default(),
-            length: finish.words.next_multiple_of(lanes),
-            count: 1,
-            finish: Some(finish),
-            lanes,
-        }
+        let outputs = inputs.iter().map(|&val| (val, place(to))).collect();
+        let length = finish.words.next_multiple_of(lanes);
+        let map = Map::new(net, vec![place(from)], outputs, (length, 1), lanes);
+        Map { finish: Some(finish), ..map }
+    }
+
+    /// A map on blocks of so many words, done so often, all inputs in their places.
+    pub fn new(
+        net: Network,
+        inputs: Vec<Place>,
+        outputs: Vec<(Val, Place)>,
+        (length, count): (usize, usize),
+        lanes: usize,
+    ) -> Map {
+        let (elsewhere, finish) = (Elsewhere::default(), None);
+        Map { net, inputs, elsewhere, outputs, length, count, finish, lanes }
     }
 
     /// The statements.
@@ -134,159 +141,101 @@ impl Map {
 
     /// One column.
     fn column(&self, run: Option<LoopVar>, column: Option<LoopVar>, at: usize) -> Block {
-        let index = |place: &Place| {
-            let mut index = Index::at(place.base + at);
-            index.terms.extend(run.map(|run| (run, place.stride as i64)));
-            index.terms.extend(column.map(|column| (column, self.lanes as i64)));
-            index
-        };
-        // How many words of an output are stored.
-        let stored = |number: usize| match self.finish {
-            None => self.lanes,
-            Some(f) => f.words.saturating_sub(number * self.length + at).min(self.lanes),
-        };
-        let outputs: Vec<(Val, &Place, usize)> = self
-            .outputs
-            .iter()
-            .enumerate()
-            .map(|(number, (val, place))| (*val, place, stored(number)))
-            .filter(|output| output.2 > 0)
-            .collect();
-        let input = |i: usize| {
-            let mut edges = self.elsewhere.edges.iter();
-            match edges.find(|edge| edge.input == i && edge.words.contains(&at)) {
-                Some(edge) => (edge.buffer, Index::at(edge.base + at - edge.words.start)),
-                None => {
-                    let mut from = index(&self.inputs[i]);
-                    from.base -= if i == 0 { self.elsewhere.lead as i64 } else { 0 };
-                    (self.inputs[i].buffer, from)
-                }
-            }
-        };
-        let wanted: Vec<Val> = outputs.iter().map(|output| output.0).collect();
         let mut block = Block::default();
-        let mut words = Words::default();
-        for val in self.net.live(&wanted) {
-            let op = self.net.op(val);
-            if let NetOp::Input(_) = op {
-                continue; // loaded where it is needed first
-            }
-            for operand in op.operands() {
-                self.load(operand, &mut block, &mut words, &input);
-            }
-            let value = words.operation(op, &mut block);
-            words.known.push((val, value));
-            self.store(val, &outputs, &mut block, &mut words, &index);
-        }
-        for (val, ..) in &outputs {
-            if let NetOp::Input(_) = self.net.op(*val) {
-                self.load(*val, &mut block, &mut words, &input);
-                self.store(*val, &outputs, &mut block, &mut words, &index);
-            }
-        }
+        let words = |number: usize| self.stored(number, at);
+        let outputs: Vec<usize> = (0..self.outputs.len()).filter(|&i| words(i) > 0).collect();
+        let wanted: Vec<Val> = outputs.iter().map(|&i| self.outputs[i].0).collect();
+        let column = Column { map: self, run, column, at, outputs, constants: Vec::new() };
+        network::write(&mut block, (&self.net, &wanted), false, column);
         block
     }
 
-    fn load(
-        &self,
-        val: Val,
-        block: &mut Block,
-        words: &mut Words,
-        input: &dyn Fn(usize) -> (BufferId, Index),
-    ) {
-        if let NetOp::Input(i) = self.net.op(val)
-            && words.find(val).is_none()
-        {
-            let (buffer, at) = input(i);
-            let value = block.push(Op::Load { buffer, at });
-            words.known.push((val, value));
-        }
-    }
-
-    /// Stores a value wherever it is an output.
-    fn store(
-        &self,
-        val: Val,
-        outputs: &[(Val, &Place, usize)],
-        block: &mut Block,
-        words: &mut Words,
-        index: &dyn Fn(&Place) -> Index,
-    ) {
-        for &(_, place, count) in outputs.iter().filter(|output| output.0 == val) {
-            let Some(mut a) = words.find(val) else { continue };
-            if let Some(finish) = self.finish {
-                a = words.scaled(a, finish.factor, block);
-                a = block.push(Op::Sar(a, finish.shift));
-            }
-            let (buffer, at) = (place.buffer, index(place));
-            block.push(match count == self.lanes {
-                true => Op::Store { buffer, at, a },
-                false => Op::StorePartial { buffer, at, count: count as u32, a },
-            });
+    /// How many words of an output are stored of the column at a word.
+    fn stored(&self, output: usize, at: usize) -> usize {
+        match self.finish {
+            None => self.lanes,
+            Some(f) => f.words.saturating_sub(output * self.length + at).min(self.lanes),
         }
     }
 }
 
-/// The values of a block.
-#[derive(Default)]
-struct Words {
-    known: Vec<(Val, Value)>,
+/// A column in the making.
+struct Column<'a> {
+    map: &'a Map,
+    run: Option<LoopVar>,
+    column: Option<LoopVar>,
+    at: usize,
+    /// The outputs that have words to be stored.
+    outputs: Vec<usize>,
     constants: Vec<(i32, Value)>,
 }
 
-impl Words {
-    fn find(&self, val: Val) -> Option<Value> {
-        self.known.iter().find(|known| known.0 == val).map(|known| known.1)
+impl Column<'_> {
+    fn index(&self, place: &Place) -> Index {
+        let mut index = Index::at(place.base + self.at);
+        index.terms.extend(self.run.map(|run| (run, place.stride as i64)));
+        index.terms.extend(self.column.map(|column| (column, self.map.lanes as i64)));
+        index
     }
 
-    fn get(&mut self, val: Val, block: &mut Block) -> Value {
-        match self.find(val) {
-            Some(value) => value,
-            None => self.constant(0, block), // the structural zero
-        }
-    }
-
-    fn constant(&mut self, word: i32, block: &mut Block) -> Value {
+    fn constant(&mut self, block: &mut Block, word: i32) -> Value {
         if let Some(&(_, value)) = self.constants.iter().find(|known| known.0 == word) {
             return value;
         }
-        let value = block.push(Op::Splat(word));
+        let value = block.splat(word);
         self.constants.push((word, value));
         value
     }
 
-    fn operation(&mut self, op: NetOp, block: &mut Block) -> Value {
-        match op {
-            NetOp::Add(a, b) => {
-                let (a, b) = (self.get(a, block), self.get(b, block));
-                block.push(Op::Add(a, b))
-            }
-            NetOp::Sub(a, b) => {
-                let (a, b) = (self.get(a, block), self.get(b, block));
-                block.push(Op::Sub(a, b))
-            }
-            NetOp::Scale(a, c) => {
-                let a = self.get(a, block);
-                self.scaled(a, c, block)
-            }
-            // The plans lowered here have no rotations.
-            NetOp::Zero | NetOp::Input(_) | NetOp::Rotate(..) => self.constant(0, block),
-        }
-    }
-
     /// a·c modulo 2^16.
-    fn scaled(&mut self, a: Value, c: u64, block: &mut Block) -> Value {
+    fn scaled(&mut self, block: &mut Block, a: Value, c: u64) -> Value {
         match c {
             1 => a,
             0xffff => {
-                let zero = self.constant(0, block);
-                block.push(Op::Sub(zero, a))
+                let zero = self.constant(block, 0);
+                block.sub(zero, a)
             }
             _ if c.is_power_of_two() => block.push(Op::Shl(a, c.trailing_zeros() as u8)),
             _ => {
-                let word = self.constant(i32::from(c as u16 as i16), block);
+                let word = self.constant(block, i32::from(c as u16 as i16));
                 block.push(Op::MulLo(a, word))
             }
         }
+    }
+}
+
+impl Nodes for Column<'_> {
+    fn load(&mut self, block: &mut Block, i: usize) -> Value {
+        let (elsewhere, place) = (&self.map.elsewhere, &self.map.inputs[i]);
+        let mut edges = elsewhere.edges.iter();
+        match edges.find(|edge| edge.input == i && edge.words.contains(&self.at)) {
+            Some(edge) => {
+                block.load(edge.buffer, Index::at(edge.base + self.at - edge.words.start))
+            }
+            None => {
+                let mut from = self.index(place);
+                from.base -= if i == 0 { elsewhere.lead as i64 } else { 0 };
+                block.load(place.buffer, from)
+            }
+        }
+    }
+
+    fn store(&mut self, block: &mut Block, i: usize, mut a: Value) {
+        let (output, lanes) = (self.outputs[i], self.map.lanes);
+        let place = &self.map.outputs[output].1;
+        if let Some(finish) = self.map.finish {
+            a = self.scaled(block, a, finish.factor);
+            a = block.push(Op::Sar(a, finish.shift));
+        }
+        let count = self.map.stored(output, self.at);
+        block.store_first((place.buffer, self.index(place)), a, (count, lanes));
+    }
+
+    fn zero(&mut self, block: &mut Block) -> Value {
+        self.constant(block, 0)
+    }
+
+    fn scale(&mut self, block: &mut Block, _: Val, a: Value, c: u64) -> Value {
+        self.scaled(block, a, c)
     }
 }

@@ -4,7 +4,6 @@ use super::linear::{Edge, Elsewhere, Place};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use ringforge_plan::{Product, ToeplitzMatrix};
-use ringforge_targets::ALIGNMENT;
 use std::ops::Range;
 
 /// Where in the 2N words of diagonals the main one stands, and after it those below.
@@ -15,9 +14,9 @@ pub fn main_diagonal(size: usize) -> usize {
 /// Zeros over the registers that start at these words.
 pub fn zeros(buffer: BufferId, starts: impl Iterator<Item = usize>) -> Block {
     let mut block = Block::default();
-    let a = block.push(Op::Splat(0));
+    let a = block.splat(0);
     for start in starts {
-        block.push(Op::Store { buffer, at: Index::at(start), a });
+        block.store(buffer, Index::at(start), a);
     }
     block
 }
@@ -32,15 +31,14 @@ pub fn copy(
 ) -> Vec<Stmt> {
     let one = |at: &dyn Fn(usize) -> Index| {
         let mut block = Block::default();
-        let mut a = block.push(Op::Load { buffer: from, at: at(start) });
+        let mut a = block.load(from, at(start));
         if factor == -1 {
-            let zero = block.push(Op::Splat(0));
-            a = block.push(Op::Sub(zero, a));
+            a = block.negated(a);
         } else if factor != 1 {
-            let word = block.push(Op::Splat(factor));
+            let word = block.splat(factor);
             a = block.push(Op::MulLo(a, word));
         }
-        block.push(Op::Store { buffer: to, at: at(goal), a });
+        block.store(to, at(goal), a);
         Stmt::Block(block)
     };
     let mut body = Vec::new();
@@ -93,7 +91,7 @@ impl Ends {
             // A register's room on the side where the copy begins or ends within one.
             let room = (words.len() + lanes).next_multiple_of(lanes);
             let name = if front { "front" } else { "back" };
-            let buffer = builder.unique(name, Role::Local, room, ALIGNMENT);
+            let buffer = builder.fresh(name, room);
             let (base, start, goal) = match front {
                 true => (0, 0, self.missing),
                 false => {
@@ -103,8 +101,8 @@ impl Ends {
             };
             body.push(Stmt::Block(zeros(buffer, (0..room).step_by(lanes))));
             let mut block = Block::default();
-            let a = block.push(Op::Load { buffer: from, at: Index::at(start) });
-            block.push(Op::Store { buffer, at: Index::at(goal), a });
+            let a = block.load(from, Index::at(start));
+            block.store(buffer, Index::at(goal), a);
             body.push(Stmt::Block(block));
             edges.push(Edge { input, words, buffer, base });
         }

@@ -20,7 +20,7 @@ mod steps;
 
 use super::transpose::{self, Square};
 use super::{LowerError, Lowered, SHORT, program, unsupported};
-use crate::build::Builder;
+use crate::build::{Builder, call, repeat};
 use crate::ir::*;
 use crate::schedule::BaseProducts;
 use crate::settle::{Choices, Refused};
@@ -150,9 +150,7 @@ impl Lowering {
     fn lanes(&self, size: usize, leaf: usize) -> Procedure {
         let lanes = self.shape.square.rows();
         let mut builder = Builder::new(&format!("lanes{size}"), None, Q);
-        let out = builder.buffer("out", Role::Output, size * lanes, ALIGNMENT);
-        let t = builder.buffer("diagonals", Role::Input, 2 * size * lanes, ALIGNMENT);
-        let v = builder.buffer("vector", Role::Input, size * lanes, ALIGNMENT);
+        let [out, t, v] = matrix_arrays(&mut builder, size * lanes);
         let mut arenas = self.arenas(&mut builder);
         let whole = |buffer| vec![family(buffer, 0)];
         let sides = Sides { t: whole(t), v: whole(v) };
@@ -160,7 +158,7 @@ impl Lowering {
         let sides = split(&mut builder, &self.shape.lanes, lengths, sides, None, &mut arenas);
         let products: usize = self.shape.lanes.iter().map(Step::products).product();
         let stride = leaf * lanes;
-        let results = builder.buffer("results", Role::Local, products * stride, ALIGNMENT);
+        let results = builder.local("results", products * stride);
         let calls = calls(&mut builder, &sides, (results, stride), ProcedureId(0));
         builder.stage(&format!("{products} products of size {leaf}"), "", calls);
         join(
@@ -242,7 +240,7 @@ impl Lowering {
             return join(builder, rows, size, products, (family(out, 0), finish, width));
         };
         // Where the result ends within a block, the last step would stand several times.
-        let whole = builder.buffer("whole", Role::Local, size, ALIGNMENT);
+        let whole = builder.local("whole", size);
         join(builder, rows, size, products, (family(whole, 0), None, width));
         let map = Map::finish((whole, out), last, width);
         let body = map.statements(builder);
@@ -276,15 +274,11 @@ impl Lowering {
         let width = square.rows();
         let groups = count.div_ceil(width);
         let apart = self.apart(size);
-        let rows = builder.buffer("rows", Role::Local, groups * width * apart, ALIGNMENT);
-        let [lane_t, lane_v, lane_c] =
-            [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)].map(|(name, times)| {
-                builder.buffer(name, Role::Local, times * size * width, ALIGNMENT)
-            });
-        let between = (!self.paired()).then(|| {
-            ["between", "beside"]
-                .map(|name| builder.buffer(name, Role::Local, width * width, ALIGNMENT))
-        });
+        let rows = builder.local("rows", groups * width * apart);
+        let [lane_t, lane_v, lane_c] = [("lane_t", 2), ("lane_v", 1), ("lane_c", 1)]
+            .map(|(name, times)| builder.local(name, times * size * width));
+        let between = (!self.paired())
+            .then(|| ["between", "beside"].map(|name| builder.local(name, width * width)));
         for group in 0..groups {
             // Spare lanes do the last product again.
             let of = |all: &[transpose::Row]| -> Vec<transpose::Row> {
@@ -292,36 +286,19 @@ impl Lowering {
             };
             let results: Vec<transpose::Row> =
                 (0..width).map(|lane| (rows, (group * width + lane) * apart)).collect();
-            let mut body = Vec::new();
-            match between {
+            let (first, second) = ((lane_t, 0), (lane_t, size * width));
+            let vectors = (of(&v), (lane_v, 0), size);
+            let rows_in = match between {
                 // Both blocks of a window are one after the other.
-                Some(between) => {
-                    for (rows, to, columns) in
-                        [(of(&t[0]), lane_t, 2 * size), (of(&v), lane_v, size)]
-                    {
-                        let to = (to, 0);
-                        body.extend(transpose::into_lanes_portable(
-                            builder, &rows, to, columns, between[0],
-                        ));
-                    }
-                }
-                None => {
-                    let second = (lane_t, size * width);
-                    for (rows, to) in
-                        [(of(&t[0]), (lane_t, 0)), (of(&t[1]), second), (of(&v), (lane_v, 0))]
-                    {
-                        body.extend(square.into_lanes(builder, &rows, to, size));
-                    }
-                }
+                Some(_) => vec![(of(&t[0]), first, 2 * size), vectors],
+                None => vec![(of(&t[0]), first, size), (of(&t[1]), second, size), vectors],
+            };
+            let mut body = Vec::new();
+            for (rows, to, columns) in rows_in {
+                body.extend(square.into_lanes(builder, &rows, to, columns, between));
             }
-            let arguments = [lane_c, lane_t, lane_v].map(|buffer| (buffer, Index::at(0))).into();
-            body.push(Stmt::Call { procedure: lanes, arguments });
-            body.extend(match between {
-                Some(between) => {
-                    transpose::out_of_lanes_portable(builder, (lane_c, 0), &results, size, between)
-                }
-                None => square.out_of_lanes(builder, (lane_c, 0), &results, size),
-            });
+            body.push(call(lanes, [lane_c, lane_t, lane_v]));
+            body.extend(square.out_of_lanes(builder, (lane_c, 0), &results, size, between));
             let last = (group * width + width).min(count);
             let title =
                 format!("products {} to {last} of size {size}, in lanes", group * width + 1);
@@ -334,7 +311,7 @@ impl Lowering {
 /// The products of rows, one after another, into rows of an array.
 fn each(builder: &mut Builder, sides: &Sides, size: usize, procedure: ProcedureId) -> BufferId {
     let count: usize = sides.v.iter().map(|family| family.count).sum();
-    let rows = builder.buffer("rows", Role::Local, count * size, ALIGNMENT);
+    let rows = builder.local("rows", count * size);
     let calls = calls(builder, sides, (rows, size), procedure);
     builder.stage(&format!("{count} products of size {size}"), "", calls);
     rows
@@ -359,7 +336,7 @@ fn calls(
         let arguments = vec![at(result), at(t.place), at(v.place)];
         let call = Stmt::Call { procedure, arguments };
         calls.push(match counter {
-            Some(counter) => crate::build::repeat(counter, t.count, vec![call]),
+            Some(counter) => repeat(counter, t.count, vec![call]),
             None => call,
         });
         number += t.count;
@@ -372,6 +349,16 @@ fn parameters(builder: &mut Builder, n: usize, q: u64) -> [BufferId; 3] {
     let range = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
     [("c", Role::Output), ("a", Role::Input), ("b", Role::Input)]
         .map(|(name, role)| builder.ranged(name, role, n, 2, range))
+}
+
+/// The arrays of a matrix times a vector: the result, the diagonals and the vector, in words of so many lanes.
+fn matrix_arrays(builder: &mut Builder, words: usize) -> [BufferId; 3] {
+    [
+        ("out", Role::Output, words),
+        ("diagonals", Role::Input, 2 * words),
+        ("vector", Role::Input, words),
+    ]
+    .map(|(name, role, words)| builder.buffer(name, role, words, ALIGNMENT))
 }
 
 /// Blocks that start at a word, once.
@@ -465,7 +452,7 @@ fn join(
             0 => vec![out.clone()],
             _ => {
                 let name = format!("joined{level}");
-                let buffer = builder.buffer(&name, Role::Local, total * length, ALIGNMENT);
+                let buffer = builder.local(&name, total * length);
                 families(buffer, &counts[level], length)
             }
         };

@@ -6,11 +6,10 @@
 //! other one. So they are made once, and the next level's differences are made of both together.
 
 use super::Q;
-use super::linear::{Elsewhere, Family, Finish, Map, Place};
+use super::linear::{Family, Finish, Map, Place};
 use crate::build::Builder;
-use crate::ir::{BufferId, Procedure, Role};
+use crate::ir::{BufferId, Procedure};
 use ringforge_plan::{Arith, Network, ToomCook, Val};
-use ringforge_targets::ALIGNMENT;
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -144,7 +143,7 @@ impl Arena {
         name: &'static str,
         (portable, lanes): (bool, usize),
     ) -> Arena {
-        let shared = (!portable).then(|| (builder.buffer(name, Role::Local, 0, ALIGNMENT), 0));
+        let shared = (!portable).then(|| (builder.local(name, 0), 0));
         Arena { name, lanes, shared }
     }
 
@@ -156,7 +155,7 @@ impl Arena {
                 *taken = start + words;
                 (*buffer, start)
             }
-            None => (builder.unique(self.name, Role::Local, words, ALIGNMENT), 0),
+            None => (builder.fresh(self.name, words), 0),
         }
     }
 
@@ -195,11 +194,9 @@ impl Step {
                 let points = toom.diagonals(&mut net, &inputs);
                 let (buffer, start) = arena.take(builder, points.len() * 2 * apart * count);
                 let stride = points.len() * 2 * apart;
-                let all: Vec<Val> = points.concat();
-                for (i, val) in all.into_iter().enumerate() {
-                    let base = start + i * apart;
-                    outputs.push((val, Place { buffer, base, stride }));
-                }
+                let place = |i: usize| Place { buffer, base: start + i * apart, stride };
+                let all = points.concat().into_iter().enumerate();
+                outputs.extend(all.map(|(i, val)| (val, place(i))));
                 let place = Place { buffer, base: start, stride: 2 * apart };
                 families.push(Family { place, count: count * points.len(), apart });
             }
@@ -234,19 +231,7 @@ impl Step {
             }
         }
         let inputs = blocks(family, 2 * self.parts(), length);
-        (
-            Map {
-                net,
-                inputs,
-                outputs,
-                elsewhere: Elsewhere::default(),
-                length,
-                count,
-                finish: None,
-                lanes: arena.lanes,
-            },
-            families,
-        )
+        (Map::new(net, inputs, outputs, (length, count), arena.lanes), families)
     }
 
     /// The vectors of the products, `length` words each, `apart` from each other.
@@ -267,10 +252,8 @@ impl Step {
                 let vectors = toom.vectors(&mut net, &inputs);
                 let stride = vectors.len() * apart;
                 let (buffer, start) = arena.take(builder, stride * count);
-                for (i, &val) in vectors.iter().enumerate() {
-                    let base = start + i * apart;
-                    outputs.push((val, Place { buffer, base, stride }));
-                }
+                let place = |i: usize| Place { buffer, base: start + i * apart, stride };
+                outputs.extend(vectors.iter().enumerate().map(|(i, &val)| (val, place(i))));
                 let place = Place { buffer, base: start, stride: apart };
                 families.push(Family { place, count: count * vectors.len(), apart: 0 });
             }
@@ -292,19 +275,7 @@ impl Step {
                 families.extend(vectors.iter().map(family));
             }
         }
-        (
-            Map {
-                net,
-                inputs: places,
-                outputs,
-                elsewhere: Elsewhere::default(),
-                length,
-                count,
-                finish: None,
-                lanes: arena.lanes,
-            },
-            families,
-        )
+        (Map::new(net, places, outputs, (length, count), arena.lanes), families)
     }
 
     /// The result's blocks from those of the products, one family for each product (Karatsuba) or
@@ -330,15 +301,7 @@ impl Step {
             }
         };
         let outputs = parts.into_iter().zip(blocks(out, self.parts(), length)).collect();
-        Map {
-            net,
-            inputs: places,
-            outputs,
-            elsewhere: Elsewhere::default(),
-            length,
-            count: out.count,
-            finish,
-            lanes,
-        }
+        let map = Map::new(net, places, outputs, (length, out.count), lanes);
+        Map { finish, ..map }
     }
 }
