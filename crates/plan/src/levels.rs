@@ -37,26 +37,7 @@ impl Split {
         if self == Split::Thirds { 3 } else { 1 }
     }
 
-    /// One forward butterfly on blocks: what [`butterfly`](Split::butterfly) does to elements.
-    fn record(self, net: &mut Network, x: &[Val], constants: &[u64]) -> Vec<Val> {
-        let b = net.scale(x[1], constants[0]);
-        match self {
-            Split::Halves => vec![net.add(x[0], b), net.sub(x[0], b)],
-            Split::Thirds => {
-                let c = net.scale(x[2], constants[1]);
-                let difference = net.sub(b, c);
-                let t = net.scale(difference, constants[2]);
-                let (sum, first, second) = (net.add(x[0], b), net.sub(x[0], c), net.sub(x[0], b));
-                vec![net.add(sum, c), net.add(first, t), net.sub(second, t)]
-            }
-            Split::Roots { positive } => {
-                let sum = if positive { net.add(x[0], x[1]) } else { net.sub(x[0], x[1]) };
-                vec![net.add(x[0], b), net.sub(sum, b)]
-            }
-        }
-    }
-
-    /// One butterfly on elements in `[0, q)`, the lowest index first, with its constants.
+    /// One butterfly, the element of the lowest index first.
     ///
     /// * `Halves`, `[w]`: (a + wb, a − wb), or backwards (a + b, w(a − b)).
     /// * `Thirds`, `[v, w, ρ]`: with b' = vb, c' = wc and t = ρ(b' − c') it is (a + b' + c',
@@ -64,37 +45,88 @@ impl Split {
     ///   w(a − c − t)).
     /// * `Roots`, `[w]`: with t = wb it is (a + t, a ± b − t); backwards, with t = w(a − b), it is
     ///   (a + b ∓ t, t). The sign is that of α + β.
-    pub fn butterfly(self, kind: Butterflies, x: &[u64], constants: &[u64], q: u64) -> Vec<u64> {
-        let (add, sub) = (|a, b| zq::add(a, b, q), |a, b| zq::sub(a, b, q));
-        let times = |k: usize, a| zq::mul(constants[k], a, q);
+    pub fn butterfly<G: Ground>(
+        self,
+        kind: Butterflies,
+        x: &[G::Element],
+        on: &mut G,
+    ) -> Vec<G::Element> {
         let forward = kind == Butterflies::CooleyTukey;
         match self {
             Split::Halves if forward => {
-                let t = times(0, x[1]);
-                vec![add(x[0], t), sub(x[0], t)]
+                let t = on.times(0, x[1]);
+                vec![on.add(x[0], t), on.sub(x[0], t)]
             }
-            Split::Halves => vec![add(x[0], x[1]), times(0, sub(x[0], x[1]))],
+            Split::Halves => {
+                let (sum, difference) = (on.add(x[0], x[1]), on.sub(x[0], x[1]));
+                vec![sum, on.times(0, difference)]
+            }
             Split::Thirds if forward => {
-                let (b, c) = (times(0, x[1]), times(1, x[2]));
-                let t = times(2, sub(b, c));
-                vec![add(add(x[0], b), c), add(sub(x[0], c), t), sub(sub(x[0], b), t)]
+                let (b, c) = (on.times(0, x[1]), on.times(1, x[2]));
+                let difference = on.sub(b, c);
+                let t = on.times(2, difference);
+                let (sum, low, high) = (on.add(x[0], b), on.sub(x[0], c), on.sub(x[0], b));
+                vec![on.add(sum, c), on.add(low, t), on.sub(high, t)]
             }
             Split::Thirds => {
-                let t = times(2, sub(x[2], x[1]));
-                let (b, c) = (add(sub(x[0], x[1]), t), sub(sub(x[0], x[2]), t));
-                vec![add(add(x[0], x[1]), x[2]), times(0, b), times(1, c)]
+                let [second, third] = [1, 2].map(|k| on.sub(x[0], x[k]));
+                let (sum, difference) = (on.add(x[0], x[1]), on.sub(x[2], x[1]));
+                let sum = on.add(sum, x[2]);
+                let t = on.times(2, difference);
+                let (second, third) = (on.add(second, t), on.sub(third, t));
+                vec![sum, on.times(0, second), on.times(1, third)]
             }
             Split::Roots { positive } if forward => {
-                let t = times(0, x[1]);
-                let sum = if positive { add(x[0], x[1]) } else { sub(x[0], x[1]) };
-                vec![add(x[0], t), sub(sum, t)]
+                let t = on.times(0, x[1]);
+                let sum = if positive { on.add(x[0], x[1]) } else { on.sub(x[0], x[1]) };
+                vec![on.add(x[0], t), on.sub(sum, t)]
             }
             Split::Roots { positive } => {
-                let t = times(0, sub(x[0], x[1]));
-                let sum = add(x[0], x[1]);
-                vec![if positive { sub(sum, t) } else { add(sum, t) }, t]
+                let difference = on.sub(x[0], x[1]);
+                let (t, sum) = (on.times(0, difference), on.add(x[0], x[1]));
+                vec![if positive { on.sub(sum, t) } else { on.add(sum, t) }, t]
             }
         }
+    }
+}
+
+/// What a butterfly computes with: elements, blocks, operations of a program, largest magnitudes.
+pub trait Ground {
+    /// What is added and multiplied.
+    type Element: Copy;
+    /// A sum.
+    fn add(&mut self, a: Self::Element, b: Self::Element) -> Self::Element;
+    /// A difference.
+    fn sub(&mut self, a: Self::Element, b: Self::Element) -> Self::Element;
+    /// A product by constant `k` of the butterfly.
+    fn times(&mut self, k: usize, a: Self::Element) -> Self::Element;
+}
+
+/// Elements in `[0, q)`, with q and the constants.
+impl Ground for (u64, &[u64]) {
+    type Element = u64;
+    fn add(&mut self, a: u64, b: u64) -> u64 {
+        zq::add(a, b, self.0)
+    }
+    fn sub(&mut self, a: u64, b: u64) -> u64 {
+        zq::sub(a, b, self.0)
+    }
+    fn times(&mut self, k: usize, a: u64) -> u64 {
+        zq::mul(self.1[k], a, self.0)
+    }
+}
+
+/// Blocks, with the constants.
+impl Ground for (&mut Network, &[u64]) {
+    type Element = Val;
+    fn add(&mut self, a: Val, b: Val) -> Val {
+        self.0.add(a, b)
+    }
+    fn sub(&mut self, a: Val, b: Val) -> Val {
+        self.0.sub(a, b)
+    }
+    fn times(&mut self, k: usize, a: Val) -> Val {
+        self.0.scale(a, self.1[k])
     }
 }
 
@@ -145,7 +177,9 @@ pub trait Levels: std::fmt::Debug {
             distance /= radix;
             for i in (0..blocks.len()).filter(|i| (i / distance).is_multiple_of(radix)) {
                 let x: Vec<Val> = (0..radix).map(|k| blocks[i + k * distance]).collect();
-                let y = split.record(&mut net, &x, &self.forward_constants(level, i * d));
+                let constants = self.forward_constants(level, i * d);
+                let on = &mut (&mut net, &constants[..]);
+                let y = split.butterfly(Butterflies::CooleyTukey, &x, on);
                 y.into_iter().enumerate().for_each(|(k, y)| blocks[i + k * distance] = y);
             }
         }
@@ -202,7 +236,7 @@ fn in_place(
     let radix = split.radix();
     for i in (0..f.len()).filter(|i| (i / distance).is_multiple_of(radix)) {
         let x: Vec<u64> = (0..radix).map(|k| f[i + k * distance]).collect();
-        let y = split.butterfly(kind, &x, &constants(i), q);
+        let y = split.butterfly(kind, &x, &mut (q, &constants(i)[..]));
         y.into_iter().enumerate().for_each(|(k, y)| f[i + k * distance] = y);
     }
 }

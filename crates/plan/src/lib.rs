@@ -98,7 +98,7 @@ pub use good_thomas::GoodThomas;
 pub use grid::Grid;
 pub use if_square_root::IfSquareRoot;
 pub use karatsuba::Karatsuba;
-pub use levels::{Levels, Split as LevelSplit};
+pub use levels::{Ground, Levels, Split as LevelSplit};
 pub use lift::Lift;
 pub use mixed_radix::MixedRadix;
 pub use monomial_crt::MonomialCrt;

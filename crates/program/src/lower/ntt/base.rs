@@ -10,7 +10,7 @@ use super::pass::{Hand, Shape, Step};
 use super::plan::{Machine, Shuffles};
 use super::sums::Sum;
 use super::words::Words;
-use super::write::{Rounds, Style, factors};
+use super::write::{Rounds, Style, factors, interleave};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::lower::LowerError;
@@ -185,7 +185,7 @@ impl Base<'_> {
                 let mut both = [a, b].map(|buffer| {
                     let at = |r: usize| start.plus(pair * n + r * lanes);
                     let all = 0..hand.registers.len();
-                    all.map(|r| block.push(Op::Load { buffer, at: at(r) })).collect::<Vec<_>>()
+                    all.map(|r| block.load(buffer, at(r))).collect::<Vec<_>>()
                 });
                 both.iter_mut().for_each(|values| play(&mut block, &steps, values));
                 operands.push(both);
@@ -210,13 +210,13 @@ impl Base<'_> {
                 let mut value = products[place];
                 let at = start.plus(r * lanes);
                 if let Some(buffer) = terms.add {
-                    let old = block.push(Op::Load { buffer, at: at.clone() });
-                    value = block.push(Op::Add(old, value));
+                    let old = block.load(buffer, at.clone());
+                    value = block.add(old, value);
                 }
                 if terms.add.is_some() || terms.reduce {
-                    value = block.push(Op::Reduce { a: value, method: self.style.reduce });
+                    value = block.reduced(value, self.style.reduce);
                 }
-                block.push(Op::Store { buffer: to, at, a: value });
+                block.store(to, at, value);
             }
             body.push(Stmt::Block(block));
         }
@@ -334,7 +334,7 @@ impl Base<'_> {
             let weighted = match factor {
                 Some(factor) => {
                     let (factor, method) = (factor.clone(), self.style.multiply);
-                    let both = block.push(Op::MulMod { a: b, factor, method });
+                    let both = block.times(b, factor, method);
                     match self.halves() {
                         true => block.push(Op::Blend { a: b, b: both, mask: 0xaa }),
                         false => both,
@@ -342,24 +342,12 @@ impl Base<'_> {
                 }
                 None => b,
             };
-            let even = self.dot(block, sums[0], [a, weighted]);
+            let even = block.plus_dots(sums[0], [a, weighted], self.fused);
             let swapped = block.push(Op::SwapPairs(b));
-            sums = [even, self.dot(block, sums[1], [a, swapped])].map(Some);
+            sums = [even, block.plus_dots(sums[1], [a, swapped], self.fused)].map(Some);
         }
         let [even, odd] = sums.map(|sum| sum.unwrap_or(operands[0][0][0]));
         block.push(Op::Narrow { even, odd, method: self.narrow })
-    }
-
-    /// `sum`, or nothing yet, and the dot products of two registers' pairs.
-    fn dot(&self, block: &mut Block, sum: Option<Value>, [a, b]: [Value; 2]) -> Value {
-        match sum {
-            Some(acc) if self.fused => block.push(Op::PairDotAdd { acc, a, b }),
-            Some(acc) => {
-                let dot = block.push(Op::PairDot(a, b));
-                block.push(Op::AddWide(acc, dot))
-            }
-            None => block.push(Op::PairDot(a, b)),
-        }
     }
 
     fn lanes(
@@ -382,7 +370,7 @@ impl Base<'_> {
                         .map(|(j, &at)| match factors.get(number) {
                             Some(Some(factor)) if j > 0 => {
                                 let (factor, method) = (factor.clone(), self.style.multiply);
-                                block.push(Op::MulMod { a: y[at], factor, method })
+                                block.times(y[at], factor, method)
                             }
                             _ => y[at],
                         })
@@ -409,10 +397,7 @@ impl Base<'_> {
 fn play(block: &mut Block, steps: &[Step], hand: &mut [Value]) {
     for step in steps {
         if let Step::Interleave { a, b, unit } = step {
-            let (first, second) = (hand[*a], hand[*b]);
-            let mut half =
-                |half| block.push(Op::Interleave { a: first, b: second, unit: *unit, half });
-            (hand[*a], hand[*b]) = (half(Half::Low), half(Half::High));
+            interleave(block, hand, (*a, *b), *unit);
         }
     }
 }

@@ -4,10 +4,9 @@ use super::base::Terms;
 use super::pass::Pass;
 use super::plan::{Machine, Shuffles};
 use super::{Ends, InnerProduct, LowerError, Lowering, write};
-use crate::build::Builder;
+use crate::build::{Builder, call};
 use crate::ir::*;
 use crate::settle::Refused;
-use ringforge_targets::ALIGNMENT;
 
 const CITE: &str = "[Seiler18 §4]";
 
@@ -37,26 +36,17 @@ impl Lowering<'_> {
         passes: &[Pass],
         from: BufferId,
         to: BufferId,
-        mut ours: bool,
+        ours: bool,
     ) {
         let style = self.style(stage);
-        let mut at = from;
         // Nothing but vector code, which there is none of without shuffles, is held up by arrays that may be one.
         let direct = !self.machine.inside() && self.machine.shuffles == Shuffles::Striding;
         let direct = direct && passes.iter().all(Pass::in_place);
-        for (number, pass) in passes.iter().enumerate() {
-            let next = if number + 1 == passes.len() || !ours && direct {
-                to
-            } else if ours && pass.in_place() {
-                at
-            } else {
-                builder.unique("t", Role::Local, self.machine.ntt.size(), ALIGNMENT)
-            };
-            ours = true;
-            let body = write::pass(builder, &style, pass, (at, next));
-            builder.stage(&format!("{title}: {}", pass.title), CITE, body);
-            at = next;
-        }
+        let size = (self.machine.ntt.size(), direct);
+        let all = (passes, title, CITE);
+        write::chained(builder, all, (from, to), (ours, size), &mut |builder, pass, at| {
+            write::pass(builder, &style, pass, at)
+        });
     }
 
     pub(super) fn procedures(
@@ -72,17 +62,20 @@ impl Lowering<'_> {
         let (r, back) = (r.value(), r.inverse());
         let mut all = Vec::new();
 
-        let mut builder = Builder::new("forward", Some(Computes::Forward { scale: 1 }), modulus);
-        let c = self.array(&mut builder, "c", Role::Output, ends.forward_out);
-        let a = self.array(&mut builder, "a", Role::Input, ends.forward_in);
-        self.passes(&mut builder, ("forward", "forward transform"), forward, a, c, false);
-        all.push(builder.finish());
-
-        let mut builder = Builder::new("inverse", Some(Computes::Inverse { scale: back }), modulus);
-        let c = self.array(&mut builder, "c", Role::Output, ends.inverse_out);
-        let a = self.array(&mut builder, "a", Role::Input, ends.inverse_in);
-        self.passes(&mut builder, ("inverse", "inverse transform"), inverse, a, c, false);
-        all.push(builder.finish());
+        let entry =
+            |(name, title): (&str, &str), computes, passes: &[Pass], [output, input]: [i64; 2]| {
+                let mut builder = Builder::new(name, Some(computes), modulus);
+                let c = self.array(&mut builder, "c", Role::Output, output);
+                let a = self.array(&mut builder, "a", Role::Input, input);
+                self.passes(&mut builder, (name, title), passes, a, c, false);
+                builder.finish()
+            };
+        let (computes, most_of) =
+            (Computes::Forward { scale: 1 }, [ends.forward_out, ends.forward_in]);
+        all.push(entry(("forward", "forward transform"), computes, forward, most_of));
+        let (computes, most_of) =
+            (Computes::Inverse { scale: back }, [ends.inverse_out, ends.inverse_in]);
+        all.push(entry(("inverse", "inverse transform"), computes, inverse, most_of));
 
         for (name, computes, add) in [
             ("base", Computes::BaseProduct { scale: r }, false),
@@ -116,11 +109,7 @@ impl Lowering<'_> {
             ("to_standard", Computes::ToStandard, self.machine.leave_order()),
             ("from_standard", Computes::FromStandard, self.machine.enter_order()),
         ] {
-            let mut builder = Builder::new(name, Some(computes), modulus);
-            let c = self.array(&mut builder, "c", Role::Output, most);
-            let a = self.array(&mut builder, "a", Role::Input, most);
-            self.passes(&mut builder, (name, "reordering"), &passes, a, c, false);
-            all.push(builder.finish());
+            all.push(entry((name, "reordering"), computes, &passes, [most; 2]));
         }
 
         let mut builder = Builder::new("mul", Some(Computes::Product), modulus);
@@ -128,10 +117,8 @@ impl Lowering<'_> {
         let a = self.array(&mut builder, "a", Role::Input, h);
         let b = self.array(&mut builder, "b", Role::Input, h);
         let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
-            let to = builder.buffer(name, Role::Local, n, ALIGNMENT);
-            let arguments = vec![(to, Index::at(0)), (from, Index::at(0))];
-            let call = Stmt::Call { procedure: ProcedureId(0), arguments };
-            builder.stage("forward transform", CITE, vec![call]);
+            let to = builder.local(name, n);
+            builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);
             to
         });
         let [ta, tb] = transformed;
@@ -159,7 +146,7 @@ impl Lowering<'_> {
             // Compilers vectorise portable loops only where arrays cannot overlap.
             let ours = striding && entry && machine.inside();
             let to = match ours {
-                true => builder.unique("r", Role::Local, machine.ntt.size(), ALIGNMENT),
+                true => builder.fresh("r", machine.ntt.size()),
                 false => c,
             };
             let body = self.base(&style, &self.own).stage(builder, [to, a, b], bounds, terms)?;
@@ -188,7 +175,7 @@ impl Lowering<'_> {
         }
         let mut inside: Vec<BufferId> = Vec::new();
         for (from, name) in arrays {
-            let to = builder.unique(name, Role::Local, n, ALIGNMENT);
+            let to = builder.fresh(name, n);
             self.passes(builder, ("base", "reordering"), &enter[..1], from, to, false);
             inside.push(to);
         }

@@ -6,7 +6,6 @@ use super::write::{Rounds, factors};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::lower::LowerError;
-use ringforge_targets::ALIGNMENT;
 
 impl Base<'_> {
     /// Leaves of whole registers, one after the other, of operands from word `start` on.
@@ -20,8 +19,8 @@ impl Base<'_> {
         let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes());
         let leaves = self.machine.ntt.weights().len();
         let (blocks, chunk) = (d / lanes, d.min(UNROLLED));
-        let extended = builder.unique("extended", Role::Local, 2 * d, ALIGNMENT);
-        let sums = builder.unique("sums", Role::Local, d, ALIGNMENT);
+        let extended = builder.fresh("extended", 2 * d);
+        let sums = builder.fresh("sums", d);
         let leaf = builder.counter();
         let rounds = Rounds { outer: (leaves, leaf), inner: (1, builder.counter()) };
         let all: Vec<Vec<u64>> =
@@ -37,45 +36,45 @@ impl Base<'_> {
 
         let k = builder.counter();
         let mut block = Block::default();
-        let x = block.push(Op::Load { buffer: b, at: at(start, &[(leaf, d_i), (k, lanes_i)]) });
+        let x = block.load(b, at(start, &[(leaf, d_i), (k, lanes_i)]));
         let weighted = match factor {
-            Some(factor) => block.push(Op::MulMod { a: x, factor, method: self.style.multiply }),
+            Some(factor) => block.times(x, factor, self.style.multiply),
             None => x,
         };
-        block.push(Op::Store { buffer: extended, at: at(0, &[(k, lanes_i)]), a: weighted });
-        block.push(Op::Store { buffer: extended, at: at(d, &[(k, lanes_i)]), a: x });
-        let zero = block.push(Op::Splat(0));
-        block.push(Op::Store { buffer: sums, at: at(0, &[(k, lanes_i)]), a: zero });
+        block.store(extended, at(0, &[(k, lanes_i)]), weighted);
+        block.store(extended, at(d, &[(k, lanes_i)]), x);
+        let zero = block.splat(0);
+        block.store(sums, at(0, &[(k, lanes_i)]), zero);
         body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
 
         let (k, c) = (builder.counter(), builder.counter());
         let term = self.term(bounds)?;
         let mut block = Block::default();
-        let none = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
+        let none = block.load(sums, at(0, &[(k, lanes_i)]));
         let mut sum = Sum { value: none, bound: self.words.reduced(self.words.most()) };
         for t in 0..chunk {
             // Coefficient i = d - 1 - t - chunk·c of a.
             let from = at(start + d - 1 - t, &[(leaf, d_i), (c, -(chunk as i64))]);
             let x = block.push(Op::Broadcast { buffer: a, at: from });
             let from = at(1 + t, &[(k, lanes_i), (c, chunk as i64)]);
-            let y = block.push(Op::Load { buffer: extended, at: from });
+            let y = block.load(extended, from);
             let product = block.push(Op::MulWords { a: y, b: x, method: self.product });
             sum = self.add(&mut block, sum, product, (term, self.words.most()));
         }
-        let value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
-        block.push(Op::Store { buffer: sums, at: at(0, &[(k, lanes_i)]), a: value });
+        let value = block.reduced(sum.value, self.style.reduce);
+        block.store(sums, at(0, &[(k, lanes_i)]), value);
         body.push(repeat(k, blocks, vec![repeat(c, d / chunk, vec![Stmt::Block(block)])]));
 
         let k = builder.counter();
         let mut block = Block::default();
-        let mut value = block.push(Op::Load { buffer: sums, at: at(0, &[(k, lanes_i)]) });
+        let mut value = block.load(sums, at(0, &[(k, lanes_i)]));
         let place = at(0, &[(leaf, d_i), (k, lanes_i)]);
         if let Some(buffer) = add {
-            let old = block.push(Op::Load { buffer, at: place.clone() });
-            value = block.push(Op::Add(old, value));
-            value = block.push(Op::Reduce { a: value, method: self.style.reduce });
+            let old = block.load(buffer, place.clone());
+            value = block.add(old, value);
+            value = block.reduced(value, self.style.reduce);
         }
-        block.push(Op::Store { buffer: to, at: place, a: value });
+        block.store(to, place, value);
         body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
         Ok(rounds.around(body))
     }

@@ -6,7 +6,7 @@ use super::pass::*;
 use super::words::Words;
 use crate::lower::LowerError;
 use crate::method::FreezeMethod;
-use ringforge_plan::{Butterflies, LevelSplit};
+use ringforge_plan::Ground;
 use std::collections::BTreeSet;
 
 /// Which reductions stand, and all sites where one could.
@@ -227,32 +227,8 @@ impl Analysis<'_> {
                 true => b,
                 false => self.words.product(factors[k][lane], b),
             };
-            let (a, b) = (x[0][lane], x[1][lane]);
-            let y = match (split, kind) {
-                (LevelSplit::Halves, Butterflies::CooleyTukey) => {
-                    let t = product(0, b);
-                    vec![a + t, a + t]
-                }
-                (LevelSplit::Halves, Butterflies::GentlemanSande) => vec![a + b, product(0, a + b)],
-                (LevelSplit::Thirds, Butterflies::CooleyTukey) => {
-                    let (b, c) = (product(0, b), product(1, x[2][lane]));
-                    let t = product(2, b + c);
-                    vec![a + b + c, a + c + t, a + b + t]
-                }
-                (LevelSplit::Thirds, Butterflies::GentlemanSande) => {
-                    let c = x[2][lane];
-                    let t = product(2, b + c);
-                    vec![a + b + c, product(0, a + b + t), product(1, a + c + t)]
-                }
-                (LevelSplit::Roots { .. }, Butterflies::CooleyTukey) => {
-                    let t = product(0, b);
-                    vec![a + t, a + b + t]
-                }
-                (LevelSplit::Roots { .. }, Butterflies::GentlemanSande) => {
-                    let t = product(0, a + b);
-                    vec![a + b + t, t]
-                }
-            };
+            let here: Vec<i64> = x.iter().map(|register| register[lane]).collect();
+            let y = split.butterfly(*kind, &here, &mut Magnitudes(&product));
             all.iter_mut().zip(y).for_each(|(all, y)| all.push(y));
         }
         all
@@ -307,6 +283,22 @@ impl Analysis<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Largest magnitudes, with that of a product by a constant of a butterfly.
+struct Magnitudes<'a>(&'a dyn Fn(usize, i64) -> i64);
+
+impl Ground for Magnitudes<'_> {
+    type Element = i64;
+    fn add(&mut self, a: i64, b: i64) -> i64 {
+        a + b
+    }
+    fn sub(&mut self, a: i64, b: i64) -> i64 {
+        a + b
+    }
+    fn times(&mut self, k: usize, a: i64) -> i64 {
+        (self.0)(k, a)
     }
 }
 

@@ -144,8 +144,8 @@ impl Base<'_> {
     ) -> Sum {
         let next = self.next(sum.bound, bound, room);
         if sum.bound + bound > room {
-            sum.value = block.push(Op::Reduce { a: sum.value, method: self.style.reduce });
+            sum.value = block.reduced(sum.value, self.style.reduce);
         }
-        Sum { value: block.push(Op::Add(sum.value, term)), bound: next + bound }
+        Sum { value: block.add(sum.value, term), bound: next + bound }
     }
 }

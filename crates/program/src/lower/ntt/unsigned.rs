@@ -9,9 +9,9 @@ use super::pass::Shape;
 use super::pass::{Group, Pass, Step};
 use super::passes::Ending;
 use super::plan::{Machine, Shuffles};
-use super::write::{Rounds, Style, bases, even, factors, interleave, load, multipliers, store};
+use super::write::{Style, chained, even, interleave, load, looped, store};
 use super::{BaseProducts, LowerError, Lowered, program, unsupported};
-use crate::build::{Builder, repeat};
+use crate::build::{Builder, call, looped as repeated};
 use crate::ir::*;
 use crate::lower::SHORT;
 use crate::method::Modulus;
@@ -183,10 +183,8 @@ pub(super) fn lower(
     let [c, a, b] = [("c", Role::Output), ("a", Role::Input), ("b", Role::Input)]
         .map(|(name, role)| builder.ranged(name, role, n, 2, Some((0, most))));
     let [x, y] = [("ta", a), ("tb", b)].map(|(name, from)| {
-        let to = builder.buffer(name, Role::Local, n, ALIGNMENT);
-        let arguments = vec![(to, Index::at(0)), (from, Index::at(0))];
-        let call = Stmt::Call { procedure: ProcedureId(0), arguments };
-        builder.stage("forward transform", CITE, vec![call]);
+        let to = builder.local(name, n);
+        builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);
         to
     });
     let body = writer.values(&mut builder, (x, y), modulus);
@@ -206,29 +204,23 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Stages of passes from an array to another; between them local arrays.
+    /// Stages of passes from an array to another.
     fn passes(
         &self,
         builder: &mut Builder,
         part: &Part,
         passes: &[Pass],
-        (from, to): (BufferId, BufferId),
-        mut ours: bool,
+        ends: (BufferId, BufferId),
+        ours: bool,
     ) {
-        let mut at = from;
-        for (number, pass) in passes.iter().enumerate() {
-            let next = if number + 1 == passes.len() {
-                to
-            } else if ours && pass.in_place() {
-                at
-            } else {
-                builder.unique("t", Role::Local, self.n, ALIGNMENT)
-            };
-            ours = true;
-            let body = self.pass(builder, part, pass, (at, next));
-            builder.stage(&format!("{}: {}", part.title, pass.title), CITE, body);
-            at = next;
-        }
+        let size = (self.n, false);
+        chained(
+            builder,
+            (passes, part.title, CITE),
+            ends,
+            (ours, size),
+            &mut |builder, pass, at| self.pass(builder, part, pass, at),
+        );
     }
 
     /// A pass as two loops where all its groups are reduced alike, else group by group.
@@ -244,8 +236,15 @@ impl Writer<'_> {
         let all = pass.groups.iter().map(|group| part.group(group, self.n, forward));
         let around: Vec<Vec<Around>> = all.collect();
         let same = around.iter().all(|one| *one == around[0]);
+        let mut write = |pass: &Pass, around: &[Around]| {
+            looped(builder, &style, pass, &mut |group, places, factors| {
+                // A product by 1 is one too: it leaves a canonical residue.
+                let factors = factors.into_iter().map(|factor| factor.unwrap_or(Factor::Splat(1)));
+                block(group, places, factors, around, buffers)
+            })
+        };
         if self.rolled && same && even(pass) {
-            return write(builder, &style, pass, &around[0], buffers);
+            return write(pass, &around[0]).unwrap_or_default();
         }
         let single = |group: &Group| Pass {
             title: String::new(),
@@ -254,9 +253,7 @@ impl Writer<'_> {
             inner: 1,
         };
         let groups = pass.groups.iter().zip(&around);
-        groups
-            .flat_map(|(group, around)| write(builder, &style, &single(group), around, buffers))
-            .collect()
+        groups.filter_map(|(group, around)| write(&single(group), around)).flatten().collect()
     }
 
     /// x = x·y, value by value; y is multiplied by 2^16 first, which the product divides by.
@@ -268,41 +265,15 @@ impl Writer<'_> {
     ) -> Vec<Stmt> {
         let (counter, lanes) = (builder.counter(), self.style.lanes);
         let at = || Index::strided(0, counter, lanes);
-        let mut block = Block::default();
-        let a = block.push(Op::Load { buffer: x, at: at() });
-        let b = block.push(Op::Load { buffer: y, at: at() });
-        let factor = Factor::Splat(modulus.radix() as u64 % modulus.q);
-        let b = block.push(Op::Unsigned(Unsigned::Mul { a: b, factor }));
-        let a = block.push(Op::Unsigned(Unsigned::MulWords { a, b }));
-        block.push(Op::Store { buffer: x, at: at(), a });
-        vec![repeat(counter, self.n / lanes, vec![Stmt::Block(block)])]
+        let body = repeated(counter, self.n / lanes, |block| {
+            let (a, b) = (block.load(x, at()), block.load(y, at()));
+            let factor = Factor::Splat(modulus.radix() as u64 % modulus.q);
+            let b = block.push(Op::Unsigned(Unsigned::Mul { a: b, factor }));
+            let a = block.push(Op::Unsigned(Unsigned::MulWords { a, b }));
+            block.store(x, at(), a);
+        });
+        vec![body]
     }
-}
-
-/// A pass whose groups are the rounds of its loops, with what stands around their butterflies.
-fn write(
-    builder: &mut Builder,
-    style: &Style,
-    pass: &Pass,
-    around: &[Around],
-    (from, to): (BufferId, BufferId),
-) -> Vec<Stmt> {
-    let rounds =
-        Rounds { outer: (pass.outer, builder.counter()), inner: (pass.inner, builder.counter()) };
-    let all: Vec<Vec<usize>> = pass.groups.iter().map(bases).collect();
-    let at = |k: usize| {
-        let places: Vec<usize> = all.iter().map(|b| b[k]).collect();
-        rounds.index(&places).unwrap_or_else(|| Index::at(places[0]))
-    };
-    let places: Vec<Index> = (0..all[0].len()).map(at).collect();
-    let each: Vec<Vec<&[u64]>> = pass.groups.iter().map(multipliers).collect();
-    let sites: Vec<Vec<&[u64]>> =
-        (0..each[0].len()).map(|k| each.iter().map(|g| g[k]).collect()).collect();
-    // A product by 1 is one too: it leaves a canonical residue.
-    let factors = factors(builder, style, &rounds, &sites).into_iter();
-    let factors = factors.map(|factor| factor.unwrap_or(Factor::Splat(1)));
-    let body = block(&pass.groups[0], &places, factors, around, (from, to));
-    rounds.around(vec![Stmt::Block(body)])
 }
 
 fn block(

@@ -5,7 +5,7 @@ use super::ranges::{Numbers, operands, site};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::{FreezeMethod, MulMethod, ReduceMethod};
-use ringforge_plan::{Butterflies, LevelSplit};
+use ringforge_plan::Ground;
 use ringforge_targets::TABLE_ALIGNMENT;
 use std::collections::BTreeSet;
 
@@ -85,15 +85,8 @@ pub fn factors(
         let row = |g: usize| members.iter().flat_map(move |s| s[g][..words].to_vec());
         let all: Vec<u64> = rows.iter().flat_map(|&g| row(g).collect::<Vec<u64>>()).collect();
         let width = members.len() * words;
-        let buffer = (!all.is_empty()).then(|| {
-            let length = all.len();
-            builder.unique(
-                &format!("z{}_{name}", style.stage.replace('.', "_")),
-                Role::Factors(all),
-                length,
-                TABLE_ALIGNMENT,
-            )
-        });
+        let name = format!("z{}_{name}", style.stage.replace('.', "_"));
+        let buffer = (!all.is_empty()).then(|| builder.factors(&name, all, TABLE_ALIGNMENT));
         (buffer, width)
     };
     let one = table("r", 1, &|s| repeated(s));
@@ -133,48 +126,89 @@ pub fn factors(
         .collect()
 }
 
+/// What writes the code of a group: where its loads and stores are, and what its steps multiply by.
+pub(super) type WriteGroup<'a> = dyn FnMut(&Group, &[Index], Vec<Option<Factor>>) -> Block + 'a;
+
 /// A pass as statements.
 pub fn pass(
     builder: &mut Builder,
     style: &Style,
     pass: &Pass,
-    (from, to): (BufferId, BufferId),
+    buffers: (BufferId, BufferId),
 ) -> Vec<Stmt> {
+    let mut numbers = Numbers::default();
+    let mut write = |group: &Group, places: &[Index], factors: Vec<Option<Factor>>| {
+        block(style, group, places, factors, buffers, &mut numbers)
+    };
     if style.rolled
-        && let Some(looped) = looped(builder, style, pass, (from, to))
+        && let Some(looped) = looped(builder, style, pass, &mut write)
     {
         return looped;
     }
-    let mut numbers = Numbers::default();
     let once = Rounds { outer: (1, builder.counter()), inner: (1, builder.counter()) };
-    let blocks = pass.groups.iter().map(|group| {
-        let sites: Vec<Vec<&[u64]>> = multipliers(group).into_iter().map(|f| vec![f]).collect();
-        let factors = factors(builder, style, &once, &sites);
-        let places: Vec<Index> = bases(group).into_iter().map(Index::at).collect();
-        Stmt::Block(block(style, group, &places, &factors, (from, to), &mut numbers))
-    });
-    blocks.collect()
+    let groups = pass.groups.chunks(1);
+    let blocks = groups.filter_map(|one| rounds(builder, style, &once, one, &mut write));
+    blocks.map(Stmt::Block).collect()
 }
 
-fn looped(
+/// A pass as two loops, where its groups are their rounds.
+pub(super) fn looped(
     builder: &mut Builder,
     style: &Style,
     pass: &Pass,
-    buffers: (BufferId, BufferId),
+    write: &mut WriteGroup,
 ) -> Option<Vec<Stmt>> {
-    let rounds =
+    let both =
         Rounds { outer: (pass.outer, builder.counter()), inner: (pass.inner, builder.counter()) };
-    let all: Vec<Vec<usize>> = pass.groups.iter().map(bases).collect();
+    let body = rounds(builder, style, &both, &pass.groups, write)?;
+    Some(both.around(vec![Stmt::Block(body)]))
+}
+
+/// The body of two loops whose rounds are these groups.
+fn rounds(
+    builder: &mut Builder,
+    style: &Style,
+    rounds: &Rounds,
+    groups: &[Group],
+    write: &mut WriteGroup,
+) -> Option<Block> {
+    let all: Vec<Vec<usize>> = groups.iter().map(bases).collect();
     let places = (0..all[0].len())
         .map(|k| rounds.index(&all.iter().map(|b| b[k]).collect::<Vec<usize>>()))
         .collect::<Option<Vec<Index>>>()?;
-    let each: Vec<Vec<&[u64]>> = pass.groups.iter().map(multipliers).collect();
+    let each: Vec<Vec<&[u64]>> = groups.iter().map(multipliers).collect();
     let sites: Vec<Vec<&[u64]>> =
         (0..each[0].len()).map(|k| each.iter().map(|g| g[k]).collect()).collect();
-    let factors = factors(builder, style, &rounds, &sites);
-    let numbers = &mut Numbers::default();
-    let body = block(style, &pass.groups[0], &places, &factors, buffers, numbers);
-    Some(rounds.around(vec![Stmt::Block(body)]))
+    let factors = factors(builder, style, rounds, &sites);
+    Some(write(&groups[0], &places, factors))
+}
+
+/// Writes the code of a pass from an array to another.
+type WritePass<'a> = dyn FnMut(&mut Builder, &Pass, (BufferId, BufferId)) -> Vec<Stmt> + 'a;
+
+/// Stages of passes from an array to another, which are `ours` to write over or a caller's. Between them are local arrays of
+/// so many words, unless passes may work in the caller's array where it is the last (`direct`).
+pub(super) fn chained(
+    builder: &mut Builder,
+    (passes, title, cite): (&[Pass], &str, &str),
+    (from, to): (BufferId, BufferId),
+    (mut ours, (words, direct)): (bool, (usize, bool)),
+    write: &mut WritePass,
+) {
+    let mut at = from;
+    for (number, pass) in passes.iter().enumerate() {
+        let next = if number + 1 == passes.len() || !ours && direct {
+            to
+        } else if ours && pass.in_place() {
+            at
+        } else {
+            builder.fresh("t", words)
+        };
+        ours = true;
+        let body = write(builder, pass, (at, next));
+        builder.stage(&format!("{title}: {}", pass.title), cite, body);
+        at = next;
+    }
 }
 
 /// Whether a pass's groups are the rounds of its two loops: all its places step evenly.
@@ -197,12 +231,12 @@ fn steps(outer: usize, inner: usize, at: impl Fn(usize) -> usize) -> Option<(i64
 }
 
 /// All positions of a group's loads and stores.
-pub(super) fn bases(group: &Group) -> Vec<usize> {
+fn bases(group: &Group) -> Vec<usize> {
     group.loads.iter().chain(&group.stores).flat_map(Spot::bases).collect()
 }
 
 /// The multipliers of a group, step by step.
-pub(super) fn multipliers(group: &Group) -> Vec<&[u64]> {
+fn multipliers(group: &Group) -> Vec<&[u64]> {
     let each = group.steps.iter().map(|step| match step {
         Step::Butterfly { factors, .. } => factors.as_slice(),
         Step::Scale { factor, .. } => std::slice::from_ref(factor),
@@ -211,58 +245,19 @@ pub(super) fn multipliers(group: &Group) -> Vec<&[u64]> {
     each.flatten().map(Vec::as_slice).collect()
 }
 
-/// A butterfly as operations, as [`LevelSplit::butterfly`] says; `times` multiplies by
-/// one of its constants.
-fn butterfly(
-    block: &mut Block,
-    (split, kind): (LevelSplit, Butterflies),
-    x: &[Value],
-    times: &dyn Fn(&mut Block, usize, Value) -> Value,
-) -> Vec<Value> {
-    let add = |block: &mut Block, a, b| block.push(Op::Add(a, b));
-    let sub = |block: &mut Block, a, b| block.push(Op::Sub(a, b));
-    match (split, kind) {
-        (LevelSplit::Halves, Butterflies::CooleyTukey) => {
-            let t = times(block, 0, x[1]);
-            vec![add(block, x[0], t), sub(block, x[0], t)]
-        }
-        (LevelSplit::Halves, Butterflies::GentlemanSande) => {
-            let sum = add(block, x[0], x[1]);
-            let difference = sub(block, x[0], x[1]);
-            vec![sum, times(block, 0, difference)]
-        }
-        (LevelSplit::Thirds, Butterflies::CooleyTukey) => {
-            let (b, c) = (times(block, 0, x[1]), times(block, 1, x[2]));
-            let difference = sub(block, b, c);
-            let t = times(block, 2, difference);
-            let (sum, low, high) = (add(block, x[0], b), sub(block, x[0], c), sub(block, x[0], b));
-            vec![add(block, sum, c), add(block, low, t), sub(block, high, t)]
-        }
-        (LevelSplit::Thirds, Butterflies::GentlemanSande) => {
-            let [second, third] = [1, 2].map(|k| sub(block, x[0], x[k]));
-            let (sum, difference) = (add(block, x[0], x[1]), sub(block, x[2], x[1]));
-            let sum = add(block, sum, x[2]);
-            let t = times(block, 2, difference);
-            let (second, third) = (add(block, second, t), sub(block, third, t));
-            vec![sum, times(block, 0, second), times(block, 1, third)]
-        }
-        (LevelSplit::Roots { positive }, Butterflies::CooleyTukey) => {
-            let t = times(block, 0, x[1]);
-            let sum = match positive {
-                true => add(block, x[0], x[1]),
-                false => sub(block, x[0], x[1]),
-            };
-            vec![add(block, x[0], t), sub(block, sum, t)]
-        }
-        (LevelSplit::Roots { positive }, Butterflies::GentlemanSande) => {
-            let difference = sub(block, x[0], x[1]);
-            let (t, sum) = (times(block, 0, difference), add(block, x[0], x[1]));
-            let low = match positive {
-                true => sub(block, sum, t),
-                false => add(block, sum, t),
-            };
-            vec![low, t]
-        }
+/// Operations of a block, with what multiplies by a constant of a butterfly.
+struct Operations<'a>(&'a mut Block, &'a dyn Fn(&mut Block, usize, Value) -> Value);
+
+impl Ground for Operations<'_> {
+    type Element = Value;
+    fn add(&mut self, a: Value, b: Value) -> Value {
+        self.0.add(a, b)
+    }
+    fn sub(&mut self, a: Value, b: Value) -> Value {
+        self.0.sub(a, b)
+    }
+    fn times(&mut self, k: usize, a: Value) -> Value {
+        (self.1)(self.0, k, a)
     }
 }
 
@@ -315,16 +310,16 @@ fn block(
     style: &Style,
     group: &Group,
     places: &[Index],
-    factors: &[Option<Factor>],
+    factors: Vec<Option<Factor>>,
     (from, to): (BufferId, BufferId),
     numbers: &mut Numbers,
 ) -> Block {
     let mut block = Block::default();
     let mut places = places.iter().cloned();
     let mut hand = load(&mut block, group, &mut places, from);
-    let mut factor = factors.iter().cloned();
+    let mut factor = factors.into_iter();
     let product = |block: &mut Block, a: Value, factor: Option<Factor>| match factor {
-        Some(factor) => block.push(Op::MulMod { a, factor, method: style.multiply }),
+        Some(factor) => block.times(a, factor, style.multiply),
         None => a,
     };
     for step in &group.steps {
@@ -334,13 +329,13 @@ fn block(
                 for (&register, operand) in registers.iter().zip(operands(registers.len())) {
                     if style.placed.contains(&site(style.stage, *level, number, operand)) {
                         let a = hand[register];
-                        hand[register] = block.push(Op::Reduce { a, method: style.reduce });
+                        hand[register] = block.reduced(a, style.reduce);
                     }
                 }
                 let x: Vec<Value> = registers.iter().map(|&r| hand[r]).collect();
                 let mine: Vec<Option<Factor>> = factor.by_ref().take(split.factors()).collect();
                 let times = |block: &mut Block, k: usize, a| product(block, a, mine[k].clone());
-                let y = butterfly(&mut block, (*split, *kind), &x, &times);
+                let y = split.butterfly(*kind, &x, &mut Operations(&mut block, &times));
                 registers.iter().zip(y).for_each(|(&register, y)| hand[register] = y);
             }
             Step::Scale { register, .. } => {
@@ -353,7 +348,7 @@ fn block(
                 let number = numbers.next(u32::MAX);
                 if style.placed.contains(&format!("{}.out.{number}", style.stage)) {
                     let a = hand[*register];
-                    hand[*register] = block.push(Op::Reduce { a, method: style.reduce });
+                    hand[*register] = block.reduced(a, style.reduce);
                 }
                 if let Some(method) = style.freeze {
                     hand[*register] = block.push(Op::Freeze { a: hand[*register], method });
