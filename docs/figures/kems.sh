@@ -23,6 +23,7 @@ for how in "$@"; do
     compile tests/phases.c $objects -o "$build/phases"
     [ -z "${BUILD_ONLY:-}" ] || continue
     targets="avx2 portable"
+    ! grep -q avx512_vbmi2 /proc/cpuinfo || targets="all $targets"
     case $flags in *-O2*) targets=portable ;; esac
     for _ in $(seq $repeats); do
         for target in $targets; do
@@ -64,7 +65,7 @@ for (how, target, kem, name, phase), row in merged.items():
     elif name:
         rows.append(row)
     else:
-        ours = "ringforge, AVX2" if target == "avx2" else "ringforge, portable"
+        ours = "ringforge, " + {"all": "AVX-512", "avx2": "AVX2", "portable": "portable"}[target]
         if "-O2" in how:
             ours += " at -O2"
         rows.append({"kem": kem, "name": ours, "compiled": how, **row})

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
- * Cycles of every KEM, as lines of JSON: bench avx2|portable [NAME…]. Random bytes cost next to nothing.
+ * Cycles of every KEM, as lines of JSON: bench all|avx512vl|avx2|portable [NAME…]. Random bytes cost next to nothing.
  *
- * bench wiping [NAME…]: of AVX2 code, each operation's minimum, and the same without wiping, in turns of one process.
+ * bench wiping [NAME…]: each operation's minimum, and the same without wiping, in turns of one process.
+ *
+ * bench targets [NAME…]: each operation's median on all code that runs here, without registers of 512 bits, and without
+ * AVX-512, in turns of one process.
  */
 #include "test.h"
 
@@ -46,13 +49,48 @@ static void wiping(const struct kem *kem, uint8_t *pk, uint8_t *sk, uint8_t *ct,
     fflush(stdout);
 }
 
+/* The medians of some turns' medians: of all code, avx512vl and avx2. */
+#define THREE(statement)                                                                           \
+    do {                                                                                           \
+        static const int order_[3] = {0, 3, 2};                                                    \
+        double turns_[3][TURNS], min_;                                                             \
+        int turn_;                                                                                 \
+        for (turn_ = 0; turn_ < 3 * TURNS; turn_++) {                                              \
+            NS(test_portable) = order_[turn_ % 3];                                                 \
+            CYCLES(min_, turns_[turn_ % 3][turn_ / 3], statement);                                 \
+            (void)min_;                                                                            \
+        }                                                                                          \
+        for (turn_ = 0; turn_ < 3; turn_++) {                                                      \
+            qsort(turns_[turn_], TURNS, sizeof **turns_, by_size);                                 \
+            printf("%s%.0f", turn_ ? "," : "[", turns_[turn_][TURNS / 2]);                         \
+        }                                                                                          \
+        printf("]");                                                                               \
+    } while (0)
+
+static void compared(const struct kem *kem, uint8_t *pk, uint8_t *sk, uint8_t *ct, uint8_t *ss)
+{
+    printf("{\"kem\":\"%s\",\"keygen\":", kem->name);
+    THREE(kem->keypair(pk, sk));
+    printf(",\"enc\":");
+    THREE(kem->enc(ct, ss, pk));
+    printf(",\"dec\":");
+    THREE(kem->dec(ss, ct, sk));
+    if (kem->keypair_batch) {
+        printf(",\"batch of %d\":", BATCH);
+        THREE(kem->keypair_batch(pk, sk, BATCH));
+    }
+    printf("}\n");
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     static uint8_t pk[MAX_PK * BATCH], sk[MAX_SK * BATCH], ct[MAX_CT], ss[64];
     static uint64_t prepared[MAX_PREPARED / 8];
     size_t i;
     static const char *const columns[5] = {"keygen", "enc", "dec", "batch", "prepared"};
-    NS(test_portable) = argc > 1 && strcmp(argv[1], "portable") == 0;
+    const int wipes = argc > 1 && strcmp(argv[1], "wiping") == 0, compares = argc > 1 && strcmp(argv[1], "targets") == 0;
+    NS(test_portable) = argc > 1 && !wipes && !compares ? test_target(argv[1]) : 0;
     for (i = 0; i < kem_count; i++) {
         const struct kem *kem = kems + i;
         double min[5] = {0}, median[5] = {0};
@@ -61,8 +99,8 @@ int main(int argc, char **argv)
             wanted |= strcmp(argv[k], kem->name) == 0;
         if (!wanted)
             continue;
-        if (argc > 1 && strcmp(argv[1], "wiping") == 0) {
-            wiping(kem, pk, sk, ct, ss);
+        if (wipes || compares) {
+            (wipes ? wiping : compared)(kem, pk, sk, ct, ss);
             continue;
         }
         CYCLES(min[0], median[0], kem->keypair(pk, sk));

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 #ifdef RINGFORGE_TESTING
     {
         extern int NS(test_portable);
-        NS(test_portable) = argc > 3;
+        NS(test_portable) = argc > 3 ? test_target(argv[3]) : 0;
     }
 #endif
     for (i = 0; i < 48; i++)

@@ -163,12 +163,12 @@ static void damaged(const struct kem *kem)
 /* All code that runs here, portable, AVX2 and AVX-512, does the same on good and on bad input. */
 static void targets_agree(const struct kem *kem)
 {
-    static uint8_t out[3][4][MAX_SK];
+    static uint8_t out[TEST_TARGETS][4][MAX_SK];
     static const uint8_t fill[3] = {0xff, 0x80, 0x5a};
     int target, k;
     for (k = 0; k < 6; k++) {
         memset(out, 0, sizeof out);
-        for (target = 0; target < 3; target++) {
+        for (target = 0; target < TEST_TARGETS; target++) {
             NS(test_portable) = target;
             reseed(10 + k);
             CHECK(kem->keypair(pk, sk) == 0);

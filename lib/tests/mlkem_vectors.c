@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     FILE *file;
     int i, k, found = 0;
     CHECK(argc >= 2);
-    NS(test_portable) = argc > 2;
+    NS(test_portable) = argc > 2 ? test_target(argv[2]) : 0;
     file = fopen(argv[1], "r");
     CHECK(file != NULL);
     for (i = 0; i < 3; i++)

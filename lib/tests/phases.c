@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
- * Cycles of single phases of sntrup761, as lines of JSON: phases [portable]. Includes the sources, since the phases are
+ * Cycles of single phases of sntrup761, as lines of JSON: phases [all|avx512vl|avx2|portable]. Includes the sources, since the phases are
  * static.
  */
 #include "../src/prime/prime761.c"
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     static uint32_t list[761];
     double min, median;
     int i;
-    NS(test_portable) = argc > 1 && strcmp(argv[1], "portable") == 0;
+    NS(test_portable) = argc > 1 ? test_target(argv[1]) : 0;
     for (i = 0; i < 4 * 761; i++)
         bytes[i] = (uint8_t)(i * i * 37 >> 3 ^ i);
     /* What a key generation, an encapsulation with a prepared key or without, and a decapsulation do of each. */

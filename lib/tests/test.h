@@ -54,6 +54,20 @@ extern const size_t kem_count;
         }                                                                                          \
     } while (0)
 
+/* The code that a test leaves alone, as test_portable says it: none, all but portable code, AVX-512, or AVX-512 with registers
+ * of 512 bits. */
+static const char *const test_targets[] = {"all", "portable", "avx2", "avx512vl"};
+#define TEST_TARGETS 4
+static inline int test_target(const char *name)
+{
+    int target;
+    for (target = 0; target < TEST_TARGETS; target++)
+        if (strcmp(name, test_targets[target]) == 0)
+            return target;
+    fprintf(stderr, "target %s: all, portable, avx2 or avx512vl is expected\n", name);
+    exit(2);
+}
+
 /* NIST's generator. */
 void nist_seed(const uint8_t seed[48]);
 void nist_bytes(uint8_t *out, size_t len);

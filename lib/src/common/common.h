@@ -61,6 +61,9 @@ int strcmp(const char *a, const char *b);
 #define RF_NEED_NTRU                                                                               \
     (RF_NEED_NTRUHPS2048509 || RF_NEED_NTRUHPS2048677 || RF_NEED_NTRUHPS4096821 || RF_NEED_NTRUHRSS701)
 #define RF_NEED_SORT (RF_NEED_PRIME || RF_NEED_NTRU)
+#define RF_NEED_RECIPROCAL                                                                         \
+    (RINGFORGE_ENABLE_SNTRUP653 || RINGFORGE_ENABLE_SNTRUP761 || RINGFORGE_ENABLE_SNTRUP857 ||     \
+     RINGFORGE_ENABLE_SNTRUP953 || RINGFORGE_ENABLE_SNTRUP1013 || RINGFORGE_ENABLE_SNTRUP1277 || RF_NEED_NTRU)
 #define RF_NEED_SHA2 RF_NEED_PRIME
 #define RF_NEED_SHA3 (RF_NEED_NTRU || RF_NEED_MLKEM)
 #define RF_NEED_MORE 1 /* more than keypair, enc and dec: a source that has these alone leaves the rest out */
@@ -74,6 +77,16 @@ int strcmp(const char *a, const char *b);
 #else
 #define RF_HAVE_AVX2_CODE 0
 #endif
+
+/* Whether code for registers of 512 bits can be compiled, and how a function asks for it: Ice Lake, Zen 4 and later run it.
+ * A source that has keypair, enc and dec alone leaves it out. */
+#if RF_NEED_MORE && RF_HAVE_AVX2_CODE && (__clang_major__ >= 8 || __GNUC__ >= 8)
+#define RF_HAVE_AVX512_CODE 1
+#define RF_AVX512                                                                                  \
+    __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx512vnni")))
+#else
+#define RF_HAVE_AVX512_CODE 0
+#endif
 #if RINGFORGE_TARGET == 2 && !RF_HAVE_AVX2_CODE
 #error "RINGFORGE_TARGET is 2, but RINGFORGE_SMALL, this compiler or machine has no AVX2: take 0 or 1"
 #endif
@@ -82,7 +95,7 @@ int strcmp(const char *a, const char *b);
 #if !RF_HAVE_AVX2_CODE
 #define rf_avx2() 0
 #elif defined(RINGFORGE_TESTING)
-extern int RF_NS(test_portable); /* tests set it: 1 forces portable code, 2 leaves AVX-512 alone */
+extern int RF_NS(test_portable); /* tests set it: 1 forces portable code, 2 leaves AVX-512 alone, 3 registers of 512 bits */
 #define rf_avx2() (RF_NS(test_portable) != 1 && __builtin_cpu_supports("avx2"))
 #elif RINGFORGE_TARGET == 2
 #define rf_avx2() 1
@@ -101,9 +114,23 @@ extern int RF_NS(test_portable); /* tests set it: 1 forces portable code, 2 leav
 #if !RF_HAVE_AVX2_CODE
 #define rf_avx512vl() 0
 #elif defined(RINGFORGE_TESTING)
-#define rf_avx512vl() (!RF_NS(test_portable) && rf_avx2() && __builtin_cpu_supports("avx512vl"))
+#define rf_avx512vl() (RF_NS(test_portable) != 2 && rf_avx2() && __builtin_cpu_supports("avx512vl"))
 #else
 #define rf_avx512vl() (rf_avx2() && __builtin_cpu_supports("avx512vl"))
+#endif
+
+/* Whether it has AVX-512 with registers of 512 bits, and all that RF_AVX512 names. */
+#if RF_HAVE_AVX512_CODE
+#define rf_has_avx512()                                                                            \
+    (rf_avx512vl() && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&  \
+     __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni"))
+#ifdef RINGFORGE_TESTING
+#define rf_avx512() (RF_NS(test_portable) != 3 && rf_has_avx512())
+#else
+#define rf_avx512() rf_has_avx512()
+#endif
+#else
+#define rf_avx512() 0
 #endif
 
 /* Whether Neon code can be compiled here: all of AArch64 has it, so that nothing is asked when code runs. */

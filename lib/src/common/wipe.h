@@ -127,8 +127,8 @@ extern int RF_NS(test_no_wipe); /* tests set it to see what would stay */
 #endif
 
 #if RF_HAVE_AVX2_CODE
-/* The sixteen vector registers that AVX-512 adds: Keccak makes use of them, and where AVX-512 runs at all, contracts ask for
- * them. */
+/* The registers that AVX-512 adds, sixteen for vectors and eight for masks: where AVX-512 runs at all, contracts ask for
+ * them. Setting the lowest 128 bits sets all others to zero. */
 RF_AVX512VL static inline void rf_clear_upper_registers(void)
 {
     __asm__ __volatile__(
@@ -144,6 +144,12 @@ RF_AVX512VL static inline void rf_clear_upper_registers(void)
         :
         : "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",
           "xmm28", "xmm29", "xmm30", "xmm31");
+    __asm__ __volatile__("kxorw %%k0, %%k0, %%k0\n\tkxorw %%k1, %%k1, %%k1\n\tkxorw %%k2, %%k2, %%k2\n\t"
+                         "kxorw %%k3, %%k3, %%k3\n\tkxorw %%k4, %%k4, %%k4\n\tkxorw %%k5, %%k5, %%k5\n\t"
+                         "kxorw %%k6, %%k6, %%k6\n\tkxorw %%k7, %%k7, %%k7"
+                         :
+                         :
+                         : "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7");
 }
 #define rf_clear_upper()                                                                           \
     do {                                                                                           \
