@@ -34,6 +34,7 @@ fn compiles_and_keeps_to_its_prefix(cc: &str, dir: &Path, sources: &[String], pr
                 "getrandom",
                 "__errno_location",
                 "__cpu_model",
+                "__cpu_features2",
             ];
             let own = kind == "U" && (system.contains(&name) || name.starts_with("__stack_chk"));
             let table = name == "_GLOBAL_OFFSET_TABLE_" || name == "__cpu_indicator_init";

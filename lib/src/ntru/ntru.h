@@ -7,6 +7,9 @@
 #include "../common/published.h"
 #include "../common/sort.h"
 #include "../common/wipe.h"
+#if RF_HAVE_AVX512_CODE
+#include "../common/reciprocal.h"
+#endif
 
 #if RF_HAVE_AVX2_CODE
 #include <immintrin.h>

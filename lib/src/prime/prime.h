@@ -5,6 +5,9 @@
 
 #include "../common/sort.h"
 #include "../common/wipe.h"
+#if RF_HAVE_AVX512_CODE
+#include "../common/reciprocal.h"
+#endif
 
 /* n <= RF_MIXED_MAX residues modulo m < 2^14 to bytes; r is used up. */
 void RF_NS(mixed_encode)(uint8_t *out, uint16_t *r, int n, uint32_t m);

@@ -27,6 +27,8 @@
 #include "recip.inc"
 #include "recip_avx2.inc"
 #include "recip3_avx2.inc"
+#include "recip_avx512.inc"
+#include "recip3_avx512.inc"
 #include "recip_neon.inc"
 #include "recip3_neon.inc"
 #include "choose.inc"

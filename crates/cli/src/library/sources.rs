@@ -80,6 +80,7 @@ impl Selection {
         if self.target == 1 {
             say("RINGFORGE_TARGET", Some("1"));
             say("RF_HAVE_AVX2_CODE", Some("0"));
+            say("RF_HAVE_AVX512_CODE", Some("0"));
             say("RF_HAVE_FOUR", Some("0"));
         }
         if self.bare {
@@ -88,6 +89,7 @@ impl Selection {
             say("RINGFORGE_HASH", Some("2"));
             say("RINGFORGE_RANDOM", Some("2"));
             say("RF_NEED_MORE", Some("0"));
+            say("RF_HAVE_AVX512_CODE", Some("0"));
             say("RINGFORGE_TESTING", None);
             say("RINGFORGE_CT_TEST", None);
             say("RINGFORGE_CHECK_PAIRS", Some("0"));
