@@ -28,8 +28,8 @@ compile() {
     make -j"$(nproc)" BUILD="$build" CC="$cc" "${objects[@]}" >> "$build/lines"
     $cc --version | head -n 1 > "$build/version"
 }
-compile gcc gcc _c.c _avx2.c
-compile clang clang-19 _c.c _avx2.c
+compile gcc gcc _c.c _avx2.c _avx512.c
+compile clang clang-19 _c.c _avx2.c _avx512.c
 compile aarch64-gcc aarch64-linux-gnu-gcc _neon.c
 compile aarch64-clang "clang-19 --target=aarch64-linux-gnu" _neon.c
 # CONTRACT: proves its function in each object that has it.

@@ -7,6 +7,7 @@
 #define RF_N 509
 #define RF_LOGQ 11
 #define RF_HPS 1
-#define RF_DEAD 46080 /* bytes of stack that an operation uses at most, see wipe.h */
+#define RF_WIDE_MUL RF_HAVE_AVX512_CODE /* a product on registers of 512 bits takes less */
+#define RF_DEAD 51200 /* bytes of stack that an operation uses at most, see wipe.h */
 #include "ntru.inc"
 #endif

@@ -7,6 +7,7 @@
 #define RF_N 677
 #define RF_LOGQ 11
 #define RF_HPS 1
+#define RF_WIDE_MUL 0
 #define RF_DEAD 72704 /* bytes of stack that an operation uses at most, see wipe.h */
 #include "ntru.inc"
 #endif

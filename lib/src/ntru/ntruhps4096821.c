@@ -7,6 +7,7 @@
 #define RF_N 821
 #define RF_LOGQ 12
 #define RF_HPS 1
+#define RF_WIDE_MUL 0
 #define RF_DEAD 76800 /* bytes of stack that an operation uses at most, see wipe.h */
 #include "ntru.inc"
 #endif

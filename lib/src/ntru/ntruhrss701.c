@@ -7,6 +7,7 @@
 #define RF_N 701
 #define RF_LOGQ 13
 #define RF_HPS 0
+#define RF_WIDE_MUL 0
 #define RF_DEAD 59392 /* bytes of stack that an operation uses at most, see wipe.h */
 #include "ntru.inc"
 #endif

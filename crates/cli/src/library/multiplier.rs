@@ -67,6 +67,11 @@ impl<'a> Line<'a> {
         all
     }
 
+    /// Whether the KEM of this name alone multiplies by it.
+    pub fn is_of(&self, kem: &str) -> bool {
+        self.name == kem
+    }
+
     /// The macro that says whether the library needs it. Only Streamlined NTRU Prime multiplies big
     /// by big, for batches of keys.
     pub fn condition(&self) -> String {

@@ -3,6 +3,7 @@
 
 use ringforge_targets::{AARCH64, ARMV7E_M, Architecture, X86_64};
 
+use crate::library::multiplier::Line;
 use crate::library::{file, kems};
 
 /// Seeds of ML-KEM's matrix that the claims are made for. At every size, one of these two draws
@@ -74,12 +75,17 @@ impl Build {
                 self.of, self.architecture.abi
             )
         };
-        let uses = head("encapsulation and decapsulation") + &self.uses(kem) + self.processor;
-        let mut makes = head("key generation") + &self.makes(kem) + self.processor;
-        if kem.starts_with("sntrup") || kem.starts_with("ntruh") {
-            // Inverses of polynomials are for registers of 512 bits as well.
-            makes = makes.replace(PROCESSOR, WIDER);
-        }
+        // Inverses of polynomials are for registers of 512 bits as well, and one KEM's products.
+        let inverts = kem.starts_with("sntrup") || kem.starts_with("ntruh");
+        let multiplies = Line::all(file("generated/multipliers.txt"))
+            .iter()
+            .any(|line| line.is_of(kem) && line.plan("avx512").is_some());
+        let processor = |asks: bool| match asks && !self.processor.is_empty() {
+            true => WIDER,
+            false => self.processor,
+        };
+        let uses = head("encapsulation and decapsulation") + &self.uses(kem) + processor(multiplies);
+        let makes = head("key generation") + &self.makes(kem) + processor(inverts || multiplies);
         vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
     }
 

@@ -116,7 +116,11 @@ impl Selection {
             !decide(&format!("#if {}\nx\n#endif", line.condition()), &known).trim().is_empty()
         };
         let lines: Vec<Line> = table.into_iter().filter(needed).collect();
-        let targets: &[&str] = if self.target == 1 { &["c"] } else { &["avx2", "c"] };
+        let targets: &[&str] = match self.target {
+            1 => &["c"],
+            _ if self.bare => &["avx2", "c"],
+            _ => &["avx512", "avx2", "c"],
+        };
         let multipliers = make_all(&lines, targets)?;
 
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
