@@ -1,7 +1,7 @@
 //! The C library as its users take it: `make check`, `make install` with pkg-config, CMake with `find_package`,
 //! hash functions and random bytes of their own. One KEM and little optimisation keep it short.
 //!
-//! Left to the long run: CMake, and libcrypto's hash functions.
+//! Left to the long run: CMake, libcrypto's hash functions, and hybrids with vectors in them.
 
 mod common;
 
@@ -102,6 +102,44 @@ fn libcrypto_hashes_as_well() {
     let dir = tempfile::tempdir().unwrap();
     let checked = make(dir.path(), &["HASH=1", "RANDOM=1", "check"]);
     assert!(checked.contains("sntrup761: 100 known answers"), "{checked}");
+}
+
+/// Hybrids on libcrypto's curves: published answers, and refusals of wrong points. Every day the small form.
+#[test]
+fn hybrids_agree_on_libcrypto_s_curves() {
+    needs!("libssl");
+    let dir = tempfile::tempdir().unwrap();
+    let hybrid = dir.path().join("hybrid");
+    let mut compile = Command::new(cc());
+    compile.args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-O1"]);
+    compile.args([
+        "-DRINGFORGE_SMALL=1",
+        "-DRINGFORGE_ECDH=1",
+        "-DRINGFORGE_RANDOM=2",
+        "-Iinclude",
+    ]);
+    compile.args(["-DRINGFORGE_ENABLE_ALL=0", "-DRINGFORGE_ENABLE_SNTRUP761=1"]);
+    compile.args(["-DRINGFORGE_ENABLE_MLKEM768=1", "-DRINGFORGE_ENABLE_MLKEM1024=1"]);
+    compile.args(["tests/hybrid.c", "tests/nist_rng.c"]);
+    for name in ["common", "hybrid", "mlkem", "prime"] {
+        let files = std::fs::read_dir(library().join("src").join(name)).unwrap();
+        let files = files.map(|file| file.unwrap().path());
+        compile.args(files.filter(|path| path.extension().is_some_and(|e| e == "c")));
+    }
+    run(compile.args(["-lcrypto", "-o"]).arg(&hybrid).current_dir(library()));
+    let said = run(&mut Command::new(&hybrid));
+    let names: Vec<&str> = said.lines().collect();
+    let curves = ["mlkem768nistp256", "secp256r1mlkem768", "secp384r1mlkem1024"];
+    assert_eq!(names, [&["sntrup761x25519", "x25519mlkem768"][..], &curves].concat());
+}
+
+#[test]
+#[ignore = "in the long run"]
+fn make_checks_hybrids() {
+    needs!("make", "libssl");
+    let dir = tempfile::tempdir().unwrap();
+    let checked = make(dir.path(), &["ECDH=1", "KEMS=sntrup761 mlkem768 mlkem1024", "check"]);
+    assert!(checked.contains("secp384r1mlkem1024\n"), "{checked}");
 }
 
 #[test]

@@ -117,4 +117,10 @@
 #define RINGFORGE_ENABLE_MLKEM1024 RINGFORGE_ENABLE_ALL
 #endif
 
+/* Hybrids of KEMs and curves, ringforge_hybrid.h: 0 leaves them out, 1 has the curves of OpenSSL's libcrypto, 2 those that
+ * you link (the two functions under "hooks" there). */
+#ifndef RINGFORGE_ECDH
+#define RINGFORGE_ECDH 0
+#endif
+
 #endif /* RINGFORGE_CONFIG_H */
