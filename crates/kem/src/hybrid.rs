@@ -1,21 +1,25 @@
-//! Key agreements of protocols: a lattice KEM together with X25519, so that a session is safe as
-//! long as one of the two is.
+//! Key agreements of protocols: a lattice KEM together with X25519, P-256 or P-384, so that a
+//! session is safe as long as one of the two is.
 //!
-//! [`sntrup761x25519`], [`mlkem768x25519`] and [`tls`] are exchanges of two messages. The initiator
-//! makes a `Secret` and an `Offer`. The other side answers the offer and has the key; the initiator
-//! gets it from the `Answer`. [`xwing`] is a KEM. They differ in how the two keys become one:
+//! All but [`xwing`], which is a KEM, are exchanges of two messages. The initiator makes a `Secret`
+//! and an `Offer`. The other side answers the offer and has the key; the initiator gets it from the
+//! `Answer`. They differ in how the two keys become one:
 //!
 //! | | offer | answer | key |
 //! |---|---:|---:|---|
 //! | [`sntrup761x25519`] | 1,190 | 1,071 | SHA-512 of both, 64 bytes |
 //! | [`mlkem768x25519`] | 1,216 | 1,120 | SHA-256 of both, 32 bytes |
+//! | [`mlkem768nistp256`] | 1,249 | 1,153 | SHA-256 of both, 32 bytes |
 //! | [`tls`] | 1,216 | 1,120 | both as they are, 64 bytes |
+//! | [`tls_p256`] | 1,249 | 1,153 | both as they are, 64 bytes |
+//! | [`tls_p384`] | 1,665 | 1,665 | both as they are, 80 bytes |
 //! | [`xwing`] | 1,216 | 1,120 | SHA3-256 of both, X25519's keys and a label, 32 bytes |
 //!
-//! X25519 is that of the crate `x25519-dalek`.
+//! The feature `hybrids` has those with X25519, of the crate `x25519-dalek`. The feature
+//! `nist-hybrids` has those with P-256 and P-384, of the crates `p256` and `p384`.
 //!
 //! ```
-//! # #[cfg(feature = "sntrup761")] {
+//! # #[cfg(all(feature = "hybrids", feature = "sntrup761"))] {
 //! use ringforge_kem::hybrid::sntrup761x25519;
 //!
 //! let mut rng = ringforge_kem::system_rng();
@@ -27,14 +31,11 @@
 //! # Ok::<(), ringforge_kem::Error>(())
 //! ```
 
-use rand_core::CryptoRng;
-use x25519_dalek::{PublicKey as Point, StaticSecret};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use crate::Error;
 
-/// The bytes of X25519's keys.
-const X25519: usize = 32;
+mod curves;
 
 /// More stack than Rust's part of any operation here uses; the C library wipes what it uses itself.
 const STACK: usize = 16384;
@@ -56,52 +57,27 @@ fn wiped<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// X25519's secret key, set to zero when dropped.
-struct Scalar(Zeroizing<[u8; X25519]>);
-
-impl Scalar {
-    fn draw<R: CryptoRng + ?Sized>(rng: &mut R) -> Scalar {
-        let Ok(bytes) = crate::draw(rng);
-        Scalar(bytes)
-    }
-
-    fn from_slice(bytes: &[u8]) -> Scalar {
-        let mut scalar = Zeroizing::new([0; X25519]);
-        scalar.copy_from_slice(bytes);
-        Scalar(scalar)
-    }
-
-    /// The public key.
-    fn point(&self) -> [u8; X25519] {
-        Point::from(&StaticSecret::from(*self.0)).to_bytes()
-    }
-
-    /// The shared secret, which is zero where the other side sent a point of small order.
-    fn shared(&self, point: &[u8; X25519]) -> x25519_dalek::SharedSecret {
-        StaticSecret::from(*self.0).diffie_hellman(&Point::from(*point))
-    }
-
-    /// The shared secret.
-    ///
-    /// # Errors
-    /// It is zero, so that everybody knows it ([RFC 7748, §6.1]).
-    fn agree(&self, point: &[u8; X25519]) -> Result<Zeroizing<[u8; 32]>, Error> {
-        let shared = self.shared(point);
-        if !shared.was_contributory() {
-            return Err(Error::Key);
-        }
-        Ok(Zeroizing::new(shared.to_bytes()))
-    }
-}
-
-/// The two parts of a message.
+/// The two parts of a message: the KEM's and the curve's, in this order if `kem_first`.
 ///
 /// # Errors
 /// It has another length.
-fn parts<const N: usize>(message: &[u8]) -> Result<(&[u8; N], &[u8; X25519]), Error> {
-    let length = Error::Length { expected: N + X25519, found: message.len() };
-    let (kem, rest) = message.split_first_chunk::<N>().ok_or(length)?;
-    Ok((kem, rest.try_into().map_err(|_| length)?))
+fn parts<const N: usize, const P: usize>(
+    message: &[u8],
+    kem_first: bool,
+) -> Result<(&[u8; N], &[u8; P]), Error> {
+    let length = Error::Length { expected: N + P, found: message.len() };
+    let (first, second) = message.split_at_checked(if kem_first { N } else { P }).ok_or(length)?;
+    let (kem, point) = if kem_first { (first, second) } else { (second, first) };
+    Ok((kem.try_into().map_err(|_| length)?, point.try_into().map_err(|_| length)?))
+}
+
+/// Both parts as one array, in the same order.
+fn joined<const M: usize>(kem: &[u8], point: &[u8], kem_first: bool) -> [u8; M] {
+    let (first, second) = if kem_first { (kem, point) } else { (point, kem) };
+    let mut message = [0; M];
+    message[..first.len()].copy_from_slice(first);
+    message[first.len()..].copy_from_slice(second);
+    message
 }
 
 /// A message or a key of so many bytes.
@@ -147,26 +123,27 @@ macro_rules! session_key {
     };
 }
 
-/// An exchange of two messages: the KEM's part first, then X25519's.
+/// An exchange of two messages.
 macro_rules! exchange {
-    ($(#[$doc:meta])* $module:ident, $kem:ident, $feature:literal, $key:expr, $combine:expr) => {
-        #[cfg(feature = $feature)]
+    ($(#[$doc:meta])* $module:ident, $kem:ident, $curve:ident if $features:meta, kem first: $first:literal, $key:expr, $combine:expr) => {
+        #[cfg($features)]
         $(#[$doc])*
         pub mod $module {
             use rand_core::CryptoRng;
             use zeroize::Zeroizing;
 
-            use super::{Scalar, X25519, parts, wiped};
+            use super::curves::$curve::{POINT, SHARED, Scalar};
+            use super::{joined, parts, wiped};
             use crate::$kem as kem;
             use crate::Error;
 
             array! {
                 /// The first message.
-                Offer kem::PublicKey::BYTES + X25519
+                Offer kem::PublicKey::BYTES + POINT
             }
             array! {
                 /// The second message.
-                Answer kem::Ciphertext::BYTES + X25519
+                Answer kem::Ciphertext::BYTES + POINT
             }
             session_key!($key);
 
@@ -181,10 +158,7 @@ macro_rules! exchange {
                 wiped(|| {
                     let (kem, public) = kem::keypair(rng);
                     let scalar = Scalar::draw(rng);
-                    let mut offer = [0; Offer::BYTES];
-                    let (first, second) = offer.split_at_mut(kem::PublicKey::BYTES);
-                    first.copy_from_slice(public.as_bytes());
-                    second.copy_from_slice(&scalar.point());
+                    let offer = joined(public.as_bytes(), &scalar.point(), $first);
                     (Secret { kem, scalar }, Offer(offer))
                 })
             }
@@ -197,16 +171,13 @@ macro_rules! exchange {
                 offer: &[u8],
                 rng: &mut R,
             ) -> Result<(Answer, Key), Error> {
-                let (public, point) = parts::<{ kem::PublicKey::BYTES }>(offer)?;
+                let (public, point) = parts::<{ kem::PublicKey::BYTES }, POINT>(offer, $first)?;
                 let public = kem::PublicKey::try_from(*public)?;
                 wiped(|| {
                     let scalar = Scalar::draw(rng);
                     let classical = scalar.agree(point)?;
                     let (ct, lattice) = public.encap(rng);
-                    let mut answer = [0; Answer::BYTES];
-                    let (first, second) = answer.split_at_mut(kem::Ciphertext::BYTES);
-                    first.copy_from_slice(ct.as_bytes());
-                    second.copy_from_slice(&scalar.point());
+                    let answer = joined(ct.as_bytes(), &scalar.point(), $first);
                     Ok((Answer(answer), combine(lattice.as_bytes(), &classical)))
                 })
             }
@@ -216,9 +187,9 @@ macro_rules! exchange {
                 /// error.
                 ///
                 /// # Errors
-                /// The answer has another length, or its point is one of small order.
+                /// The answer has another length, or its point is malformed or of small order.
                 pub fn agree(self, answer: &[u8]) -> Result<Key, Error> {
-                    let (ct, point) = parts::<{ kem::Ciphertext::BYTES }>(answer)?;
+                    let (ct, point) = parts::<{ kem::Ciphertext::BYTES }, POINT>(answer, $first)?;
                     let ct = kem::Ciphertext::try_from(*ct)?;
                     wiped(|| {
                         let classical = self.scalar.agree(point)?;
@@ -228,11 +199,9 @@ macro_rules! exchange {
                 }
             }
 
-            fn combine(lattice: &[u8; 32], classical: &[u8; 32]) -> Key {
-                let mut both = Zeroizing::new([0; 64]);
-                both[..32].copy_from_slice(lattice);
-                both[32..].copy_from_slice(classical);
-                let combine: fn(&[u8; 64]) -> [u8; $key] = $combine;
+            fn combine(lattice: &[u8; 32], classical: &[u8; SHARED]) -> Key {
+                let both = Zeroizing::new(joined(lattice, classical, $first));
+                let combine: fn(&[u8; 32 + SHARED]) -> [u8; $key] = $combine;
                 Key(combine(&both))
             }
         }
@@ -242,27 +211,49 @@ macro_rules! exchange {
 exchange! {
     /// `sntrup761x25519-sha512` of SSH, also with `@openssh.com` behind it [draft-ietf-sshm-ntruprime-ssh]. The key is
     /// the string K of the exchange hash.
-    sntrup761x25519, sntrup761, "sntrup761", 64, |both| <sha2::Sha512 as sha2::Digest>::digest(both).into()
+    sntrup761x25519, sntrup761, x25519 if all(feature = "hybrids", feature = "sntrup761"),
+    kem first: true, 64, |both| <sha2::Sha512 as sha2::Digest>::digest(both).into()
 }
 exchange! {
     /// `mlkem768x25519-sha256` of SSH [draft-ietf-sshm-mlkem-hybrid-kex]. The key is the string K of the exchange hash.
-    mlkem768x25519, mlkem768, "mlkem768", 32, |both| <sha2::Sha256 as sha2::Digest>::digest(both).into()
+    mlkem768x25519, mlkem768, x25519 if all(feature = "hybrids", feature = "mlkem768"),
+    kem first: true, 32, |both| <sha2::Sha256 as sha2::Digest>::digest(both).into()
+}
+exchange! {
+    /// `mlkem768nistp256-sha256` of SSH [draft-ietf-sshm-mlkem-hybrid-kex]. The key is the string K of the exchange
+    /// hash.
+    mlkem768nistp256, mlkem768, p256 if all(feature = "nist-hybrids", feature = "mlkem768"),
+    kem first: true, 32, |both| <sha2::Sha256 as sha2::Digest>::digest(both).into()
 }
 exchange! {
     /// `X25519MLKEM768` of TLS 1.3, group 0x11ec [draft-ietf-tls-ecdhe-mlkem]: offer and answer are the `key_exchange`
     /// of the client's and of the server's share, the key is the shared secret of the handshake.
-    tls, mlkem768, "mlkem768", 64, |both| *both
+    tls, mlkem768, x25519 if all(feature = "hybrids", feature = "mlkem768"),
+    kem first: true, 64, |both| *both
+}
+exchange! {
+    /// `SecP256r1MLKEM768` of TLS 1.3, group 0x11eb [draft-ietf-tls-ecdhe-mlkem]. Offer, answer and key are as in
+    /// [`tls`](super::tls), but P-256's part comes first.
+    tls_p256, mlkem768, p256 if all(feature = "nist-hybrids", feature = "mlkem768"),
+    kem first: false, 64, |both| *both
+}
+exchange! {
+    /// `SecP384r1MLKEM1024` of TLS 1.3, group 0x11ed [draft-ietf-tls-ecdhe-mlkem]. Offer, answer and key are as in
+    /// [`tls`](super::tls), but P-384's part comes first.
+    tls_p384, mlkem1024, p384 if all(feature = "nist-hybrids", feature = "mlkem1024"),
+    kem first: false, 80, |both| *both
 }
 
 /// X-Wing, a KEM of ML-KEM-768 and X25519 [draft-connolly-cfrg-xwing-kem].
-#[cfg(feature = "mlkem768")]
+#[cfg(all(feature = "hybrids", feature = "mlkem768"))]
 pub mod xwing {
     use rand_core::CryptoRng;
     use sha3::Digest;
     use shake::{ExtendableOutput, Update, XofReader};
     use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-    use super::{Scalar, X25519, parts, wiped};
+    use super::curves::x25519::{POINT as X25519, Scalar};
+    use super::{joined, parts, wiped};
     use crate::Error;
     use crate::mlkem768 as kem;
 
@@ -313,7 +304,7 @@ pub mod xwing {
         type Error = Error;
 
         fn try_from(bytes: &[u8]) -> Result<PublicKey, Error> {
-            let (kem, point) = parts::<{ kem::PublicKey::BYTES }>(bytes)?;
+            let (kem, point) = parts::<{ kem::PublicKey::BYTES }, X25519>(bytes, true)?;
             Ok(PublicKey { kem: kem::PublicKey::try_from(*kem)?, point: *point })
         }
     }
@@ -353,8 +344,8 @@ pub mod xwing {
 
         /// Opens a ciphertext. A forged or damaged one gives a session key that nobody knows, and not an error.
         pub fn decap(&self, ct: &Ciphertext) -> Key {
-            let (first, point) =
-                parts::<{ kem::Ciphertext::BYTES }>(ct.as_bytes()).expect("a ciphertext's length");
+            let (first, point) = parts::<{ kem::Ciphertext::BYTES }, X25519>(ct.as_bytes(), true)
+                .expect("a ciphertext's length");
             let first = kem::Ciphertext::try_from(*first).expect("any bytes are a ciphertext");
             wiped(|| {
                 let (secret, _, scalar) = self.expand();
@@ -372,11 +363,7 @@ pub mod xwing {
 
         /// Its bytes.
         pub fn to_bytes(&self) -> [u8; PublicKey::BYTES] {
-            let mut bytes = [0; PublicKey::BYTES];
-            let (first, second) = bytes.split_at_mut(kem::PublicKey::BYTES);
-            first.copy_from_slice(self.kem.as_bytes());
-            second.copy_from_slice(&self.point);
-            bytes
+            joined(self.kem.as_bytes(), &self.point, true)
         }
 
         /// Encapsulates with given coins: ML-KEM's, then X25519's secret.
@@ -388,10 +375,7 @@ pub mod xwing {
                 let scalar = Scalar::from_slice(second);
                 let classical = scalar.shared(&self.point);
                 let point = scalar.point();
-                let mut bytes = [0; Ciphertext::BYTES];
-                let (first, second) = bytes.split_at_mut(kem::Ciphertext::BYTES);
-                first.copy_from_slice(ct.as_bytes());
-                second.copy_from_slice(&point);
+                let bytes = joined(ct.as_bytes(), &point, true);
                 let key = combine(lattice.as_bytes(), classical.as_bytes(), &point, &self.point);
                 (Ciphertext(bytes), key)
             })

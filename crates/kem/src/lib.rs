@@ -9,7 +9,7 @@ pub use rand_core;
 mod der;
 mod error;
 mod hooks;
-#[cfg(feature = "hybrids")]
+#[cfg(any(feature = "hybrids", feature = "nist-hybrids"))]
 pub mod hybrid;
 #[macro_use]
 mod macros;
