@@ -5,8 +5,15 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 /// Directories of lib/ with everything in them, and single files.
-const DIRECTORIES: &[&str] =
-    &["include", "src/common", "src/mlkem", "src/ntru", "src/prime", "tests/openssh"];
+const DIRECTORIES: &[&str] = &[
+    "include",
+    "src/common",
+    "src/mlkem",
+    "src/ntru",
+    "src/prime",
+    "tests/openssh",
+    "tests/dropbear",
+];
 const FILES: &[&str] = &[
     "generated/multipliers.txt",
     "tests/kat.c",
@@ -15,6 +22,7 @@ const FILES: &[&str] = &[
     "tests/kems.c",
     "tests/known_answers.sh",
     "tests/nist_rng.c",
+    "tests/place.h",
     "tests/random.c",
     "tests/sha256.c",
     "tests/stack.c",

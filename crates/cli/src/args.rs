@@ -170,9 +170,12 @@ pub struct Package {
     /// Write only the single source and its two headers
     #[arg(long)]
     pub amalgamated: bool,
-    /// Write one source with the names and types of another project: `openssh` gives its `sntrup761.c`
+    /// Write one source with the names and types of another project, `openssh` or `dropbear`; for sntrup761 or mlkem768
     #[arg(long = "as", value_name = "PROJECT", conflicts_with_all = ["amalgamated", "prefix"])]
     pub place: Option<String>,
+    /// With --as: small code and a small stack, at the cost of speed; portable C without forged multipliers
+    #[arg(long, requires = "place", conflicts_with = "target")]
+    pub small: bool,
     /// C compiler, by name or path [default: $CC, else gcc, else clang]
     #[arg(long, value_name = "COMPILER")]
     pub cc: Option<String>,

@@ -168,11 +168,15 @@ extern int RF_NS(test_portable);
 #define RF_HASH(name) RF_NS(name)
 #else
 #define RF_HASH(name) RF_NS(RF_CAT(library_, name))
+#if RF_NEED_SHA2
 int RF_HASH(sha512)(uint8_t out[64], const uint8_t *in, size_t len);
+#endif
+#if RF_NEED_SHA3
 int RF_HASH(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len);
 int RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
 int RF_HASH(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
 int RF_HASH(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
+#endif
 #endif
 #if RINGFORGE_RANDOM == 2
 #define RF_RANDOM(name) RF_NS(name)

@@ -6,11 +6,14 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
+#if RF_NEED_SHA2
 int RF_HASH(sha512)(uint8_t out[64], const uint8_t *in, size_t len)
 {
     return SHA512(in, len, out) == NULL; /* not the EVP form, whose look-ups cost as much as five blocks */
 }
+#endif
 
+#if RF_NEED_SHA3
 int RF_HASH(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len)
 {
     return EVP_Digest(in, len, out, NULL, EVP_sha3_256(), NULL) != 1;
@@ -40,6 +43,7 @@ int RF_HASH(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t le
 {
     return rf_openssl_shake(EVP_shake256(), out, out_len, in, len);
 }
+#endif
 #endif
 
 #if RINGFORGE_RANDOM == 1

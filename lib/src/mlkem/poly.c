@@ -17,17 +17,29 @@
 /* The multipliers, from the forge (lib/generated). */
 void RF_NS(mlkem_forward_c)(int16_t c[256], const int16_t a[256]);
 void RF_NS(mlkem_inverse_c)(int16_t c[256], const int16_t a[256]);
+#if RINGFORGE_ENABLE_MLKEM512
 void RF_NS(mlkem_inner2_c)(int16_t c[256], const int16_t a[512], const int16_t b[512]);
+#endif
+#if RINGFORGE_ENABLE_MLKEM768
 void RF_NS(mlkem_inner3_c)(int16_t c[256], const int16_t a[768], const int16_t b[768]);
+#endif
+#if RINGFORGE_ENABLE_MLKEM1024
 void RF_NS(mlkem_inner4_c)(int16_t c[256], const int16_t a[1024], const int16_t b[1024]);
+#endif
 void RF_NS(mlkem_to_standard_c)(int16_t c[256], const int16_t a[256]);
 void RF_NS(mlkem_from_standard_c)(int16_t c[256], const int16_t a[256]);
 #if RF_HAVE_VECTOR_CODE
 void RF_NS(RF_V(mlkem_forward))(int16_t c[256], const int16_t a[256]);
 void RF_NS(RF_V(mlkem_inverse))(int16_t c[256], const int16_t a[256]);
+#if RINGFORGE_ENABLE_MLKEM512
 void RF_NS(RF_V(mlkem_inner2))(int16_t c[256], const int16_t a[512], const int16_t b[512]);
+#endif
+#if RINGFORGE_ENABLE_MLKEM768
 void RF_NS(RF_V(mlkem_inner3))(int16_t c[256], const int16_t a[768], const int16_t b[768]);
+#endif
+#if RINGFORGE_ENABLE_MLKEM1024
 void RF_NS(RF_V(mlkem_inner4))(int16_t c[256], const int16_t a[1024], const int16_t b[1024]);
+#endif
 void RF_NS(RF_V(mlkem_to_standard))(int16_t c[256], const int16_t a[256]);
 void RF_NS(RF_V(mlkem_from_standard))(int16_t c[256], const int16_t a[256]);
 #define RF_MLKEM_CALL(what, arguments)                                                             \
@@ -53,12 +65,18 @@ void RF_NS(mlkem_inverse)(int16_t c[256], const int16_t a[256])
 
 void RF_NS(mlkem_inner)(int16_t c[256], const int16_t a[][256], const int16_t b[][256], int k)
 {
+#if RINGFORGE_ENABLE_MLKEM512
     if (k == 2)
         RF_MLKEM_CALL(inner2, (c, (const int16_t *)a, (const int16_t *)b));
-    else if (k == 3)
+#endif
+#if RINGFORGE_ENABLE_MLKEM768
+    if (k == 3)
         RF_MLKEM_CALL(inner3, (c, (const int16_t *)a, (const int16_t *)b));
-    else
+#endif
+#if RINGFORGE_ENABLE_MLKEM1024
+    if (k == 4)
         RF_MLKEM_CALL(inner4, (c, (const int16_t *)a, (const int16_t *)b));
+#endif
 }
 
 void RF_NS(mlkem_to_standard)(int16_t a[256])

@@ -28,8 +28,10 @@ void RF_NS(mlkem_accumulate)(int16_t c[256], const int16_t a[256], const int16_t
  */
 void RF_NS(mlkem_inner)(int16_t c[256], const int16_t a[][256], const int16_t b[][256], int k);
 #endif
+#if !RINGFORGE_SMALL || RF_NEED_MORE
 void RF_NS(mlkem_to_standard)(int16_t a[256]);
 void RF_NS(mlkem_from_standard)(int16_t a[256]);
+#endif
 
 /* a mod 3329 in [0, 3328], for any a. */
 void RF_NS(mlkem_freeze)(int16_t a[256]);

@@ -164,11 +164,13 @@ int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, siz
 }
 #endif
 
+#if !RINGFORGE_SMALL
 int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len)
 {
     int error = RF_NS(prime_hash)(first, b, x, len, NULL, 0);
     return error ? error : RF_NS(prime_hash)(second, b, y, len, NULL, 0);
 }
+#endif
 
 int RF_NS(prime_hash_all)(uint8_t ss[32], uint8_t *ct, size_t ct_len, const uint8_t *r, size_t r_len, const uint8_t *pk,
                           size_t pk_len)

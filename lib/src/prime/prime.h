@@ -25,8 +25,10 @@ void RF_NS(aes256_stream)(uint8_t *out, size_t len, const uint8_t key[32]);
  * RINGFORGE_ERR_HASH. */
 #define RF_HASH_MAX 2200
 int RF_NS(prime_hash)(uint8_t out[32], uint8_t b, const uint8_t *x, size_t x_len, const uint8_t *y, size_t y_len);
+#if !RINGFORGE_SMALL
 /* Of the byte b and x, and of the byte b and y. */
 int RF_NS(prime_hash_two)(uint8_t first[32], uint8_t second[32], uint8_t b, const uint8_t *x, const uint8_t *y, size_t len);
+#endif
 #if RF_NEED_MORE
 /* Of the byte 4 and each of `count` keys; keys lie one behind the other, hashes so many bytes apart. */
 int RF_NS(prime_hash_keys)(uint8_t *out, size_t out_step, const uint8_t *pk, size_t pk_len, size_t count);

@@ -5,5 +5,6 @@
 
 #define HAVE_STDINT_H 1
 #define USE_SNTRUP761X25519 1
+#define USE_MLKEM768X25519 1
 
 #endif /* STAND_IN_INCLUDES_H */

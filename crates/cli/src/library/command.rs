@@ -10,7 +10,7 @@ use crate::forge::compiler;
 use crate::library::evidence::{self, Proved, Runs};
 use crate::library::multiplier::{Line, make_all};
 use crate::library::sources::{Selection, Sources};
-use crate::library::{file, kems, openssh, secrecy, texts, update};
+use crate::library::{drop_in, file, kems, secrecy, texts, update};
 use crate::make::unwritable;
 use crate::package::{File, Tool, VERSION};
 use crate::target;
@@ -21,7 +21,8 @@ use crate::ui::{self, Failure, Ui};
 pub struct Index {
     /// Version of this format.
     pub format: u32,
-    /// `proved` only if every multiplier is; else `refuted` or `unknown`.
+    /// `proved` only if every multiplier is; else `refuted` or `unknown`, as of the small form, which
+    /// has none.
     pub verdict: &'static str,
     /// Who made this.
     pub tool: Tool,
@@ -72,15 +73,17 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     let scratch =
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let mut options: Vec<String> = args.opt.split_whitespace().map(str::to_owned).collect();
-    let compile = if selection.bare {
-        options.extend(openssh::stand_in(scratch.path())?);
-        out.write(openssh::SOURCE, openssh::text(&sources, VERSION, &command))
-            .map_err(unwritable)?;
-        let compile = vec![openssh::SOURCE.to_owned()];
-        write_contracts(&out, &selection, &sources, |_| openssh::SOURCE.into())?;
-        out.write("contracts/sntrup761.toml", secrecy::of_openssh(openssh::KEM))
-            .map_err(unwritable)?;
-        compile
+    let compile = if let Some(place) = selection.place {
+        options.extend(drop_in::stand_in(place, scratch.path())?);
+        for source in place.sources {
+            let text = place.text(source, &sources, VERSION, &command);
+            out.write(source.name, text).map_err(unwritable)?;
+        }
+        let first = place.sources[0].name.to_owned();
+        write_contracts(&out, &selection, &sources, |_| first.clone())?;
+        let contract = secrecy::of_place(place, selection.small);
+        out.write(&format!("contracts/{}.toml", place.kem), contract).map_err(unwritable)?;
+        vec![first]
     } else {
         write_sources(&out, args, &selection, &sources, &command)?
     };
@@ -91,8 +94,9 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     let host = ringforge_toolchain::Host::detect();
     let runs = if selection.target != 2 || host.has("avx2") {
         let bar = ui.spinner("known answers");
-        let runs = if selection.bare {
-            openssh::run(&selection, &sources, &compiled, &compiler, scratch.path())?
+        let runs = if let Some(place) = selection.place {
+            let dirs = (scratch.path(), out.path());
+            drop_in::run((&selection, place), &sources, &compiled, &compiler, dirs)?
         } else {
             // The library has its own random bytes; tests bring others.
             let second = Scratch::new()
@@ -109,11 +113,12 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     };
     let proved = evidence::prove(ui, &selection, &sources, &compiled, &compiler, !args.no_prove)?;
     let verdicts: Vec<String> = proved.iter().map(|p| p.proof.verdict()).collect();
+    let nothing = if verdicts.is_empty() { "unknown" } else { "proved" };
     let worst = ["refuted", "unknown"].into_iter().find(|v| verdicts.iter().any(|w| w == v));
     let shown = compiled.iter().filter(|c| proved.iter().any(|p| p.source == c.source));
     let index = Index {
         format: 1,
-        verdict: worst.unwrap_or("proved"),
+        verdict: worst.unwrap_or(nothing),
         tool: Tool::THIS,
         kems: selection.kems.clone(),
         prefix: selection.prefix.clone(),
@@ -125,7 +130,7 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
         multipliers: proved,
         command,
     };
-    if !args.amalgamated && !selection.bare {
+    if !args.amalgamated && selection.place.is_none() {
         out.write("README.md", texts::readme(&selection, &index)).map_err(unwritable)?;
         let json = serde_json::to_string_pretty(&index);
         let json = json.map_err(|e| Failure::failed(format!("cannot write JSON: {e}")))?;
@@ -141,7 +146,8 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     }
     ui.json(&index)?;
     say(ui, &index, &place);
-    Ok(if index.verdict == "proved" { 0 } else { 1 })
+    // Where nothing is claimed, nothing has failed.
+    Ok(if index.verdict == "proved" || index.multipliers.is_empty() { 0 } else { 1 })
 }
 
 /// Writes everything that is known before the tests run; returns the sources to compile.
@@ -232,21 +238,9 @@ fn selection(args: &Package) -> Result<Selection, Failure> {
         ["avx2"] => 2,
         _ => return Err(Failure::input("the KEMs have the targets avx2 and c, or `all` for both")),
     };
-    if let Some(project) = &args.place {
-        if project != "openssh" {
-            let message = ui::unknown("project", project, &["openssh"]);
-            return Err(Failure::input(format!("--as: {message}")));
-        }
-        if kems != [openssh::KEM] {
-            return Err(Failure::input(format!(
-                "--as openssh replaces OpenSSH's {}, so it is for {} only, not for {}; for other KEMs, use --prefix and --amalgamated",
-                openssh::SOURCE,
-                openssh::KEM,
-                kems.join(", ")
-            )));
-        }
-    }
-    Ok(Selection { kems, prefix: prefix(&args.prefix)?, target, bare: args.place.is_some() })
+    let place = args.place.as_deref().map(|project| drop_in::find(project, &kems)).transpose()?;
+    let target = if args.small { 1 } else { target };
+    Ok(Selection { kems, prefix: prefix(&args.prefix)?, target, place, small: args.small })
 }
 
 /// A prefix of C symbols that collides with nothing in the library.
@@ -275,6 +269,10 @@ fn command_line(args: &Package, selection: &Selection) -> String {
         Some(project) => option("as", project),
         None => option("prefix", &selection.prefix),
     }
+    if args.small {
+        words.push("--small".into());
+    }
+    let mut option = |name: &str, value: &str| words.push(format!("--{name}={value}"));
     if let Some(cc) = &args.cc {
         option("cc", cc);
     }

@@ -104,9 +104,9 @@ pub fn code_bytes(compiled: &[Compiled]) -> Result<u64, Failure> {
 pub fn contract(selection: &Selection, symbol: &str, text: &str, source: &str) -> (String, String) {
     let named = format!("{}{symbol}", selection.prefix);
     let object = source.replace(".c", ".o");
-    let built = match selection.bare {
-        false => format!("make && ringforge prove build/{object}"),
-        true => "ringforge prove OBJECT".to_owned(), // where its project's build leaves it
+    let built = match selection.place {
+        None => format!("make && ringforge prove build/{object}"),
+        Some(_) => "ringforge prove OBJECT".to_owned(), // where its project's build leaves it
     };
     let head = format!(
         "# What `{named}` in {source} promises. Prove it again, from the package's directory:\n\

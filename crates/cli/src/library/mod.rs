@@ -2,9 +2,9 @@
 
 mod command;
 mod conditions;
+mod drop_in;
 mod evidence;
 mod multiplier;
-mod openssh;
 mod secrecy;
 mod sources;
 mod texts;

@@ -3,6 +3,7 @@
 
 use ringforge_targets::{AARCH64, ARMV7E_M, Architecture, X86_64};
 
+use crate::library::drop_in::Place;
 use crate::library::multiplier::Line;
 use crate::library::{file, kems};
 
@@ -115,30 +116,53 @@ const WIDER: &str = "\n[[data]] # what the compiler's library knows of the proce
     symbol = \"__cpu_model\"\nwords = [[0, 0, 0, 0], [0, 0, 0, 0xffefffff], [0, 0, 0, 0x7fffffff], [0, 0, 0, 0xffffffff]]\n\
     \n[[data]]\nsymbol = \"__cpu_features2\"\nwords = [[0xffffffff]]\n";
 
-/// The contract of sntrup761 in the place of OpenSSH's. It has OpenSSH's names, and its generator
-/// and hash are functions of other objects.
+/// The contract of a KEM in another project's place. It has the project's names; its generator, and
+/// for sntrup761 in OpenSSH its hash, are functions of other objects.
 ///
-/// Key generation is left out: it draws until there is a key, so its calls have no common bound on
-/// branches. The same text is proved in the library's contract, with coins in the generator's
-/// place.
-pub fn of_openssh(kem: &str) -> String {
+/// Key generation is left out. That of sntrup761 draws until there is a key, so its calls have no
+/// common bound on branches; that of ML-KEM expands a seed that is not known beforehand. The same
+/// text is proved in the library's contract, with coins in the generator's place.
+pub fn of_place(place: &Place, small: bool) -> String {
+    let kem = place.kem;
     let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
     let ct = size(kem, "CIPHERTEXTBYTES");
+    let is_mlkem = kem.starts_with("mlkem");
     let array = |name, role, length| Array(name, role, length, String::new());
-    let enc = [array("c", "output", ct), array("k", "output", 32), array("pk", "input", pk)];
-    let dec = [array("k", "output", 32), array("c", "input", ct), array("sk", "input", sk)];
-    let functions = [("enc", &enc), ("dec", &dec)].map(|(what, arrays)| {
-        ON_X86_64.function(kem, what, "", arrays).replace("\"ringforge_crypto_kem", "\"crypto_kem")
-    });
+    let build = Build { dead: if small { dead_small } else { dead }, ..ON_X86_64 };
+    let mut functions = String::new();
+    for byte in SEEDS.into_iter().take(if is_mlkem { 2 } else { 1 }) {
+        let (known, known_sk, keys) = build.known(kem, byte);
+        let enc =
+            [array("c", "output", ct), array("k", "output", 32), Array("pk", "input", pk, known)];
+        let dec =
+            [array("k", "output", 32), array("c", "input", ct), Array("sk", "input", sk, known_sk)];
+        for (what, arrays) in [("enc", &enc), ("dec", &dec)] {
+            let text = build.function(kem, what, keys, arrays);
+            functions += &text.replace("\"ringforge_crypto_kem", "\"crypto_kem");
+        }
+    }
+    let random = match place.project {
+        "openssh" => "arc4random_buf",
+        _ => "genrandom",
+    };
+    // Since 10.3, OpenSSH calls OpenSSL in place; before, another object hashed.
+    let hash = match place.hash(small) {
+        "2" => {
+            "\n[[external]]\nsymbol = \"crypto_hash_sha512\"\nreads = [{ argument = 1, bytes_of = 2 }]\n\
+                writes = [{ argument = 0, bytes = 64 }]\nreturns = 0\n\n\
+                [[external]]\nsymbol = \"EVP_sha512\"\n\n\
+                [[external]]\nsymbol = \"EVP_Digest\"\nreads = [{ argument = 0, bytes_of = 1 }]\n\
+                writes = [{ argument = 2, bytes = 64 }]\nreturns = 1\n"
+        }
+        _ => "",
+    };
     format!(
-        "# Encapsulation and decapsulation of {kem} in OpenSSH's place. All bytes count as secret, random ones, public keys\n\
-         # and ciphertexts as well.\n\
+        "# Encapsulation and decapsulation of {kem} in the place of another project's. All bytes count as secret, random ones,\n\
+         # public keys and ciphertexts as well.\n\
          contract = 1\nabi = \"sysv-x86-64\"\nclaims = [\"constant-time\", \"clean-stack\", \"clean-registers\"]\n\
-         {}{PROCESSOR}\n\
-         [[external]]\nsymbol = \"arc4random_buf\"\nwrites = [{{ argument = 0, bytes_of = 1 }}]\n\n\
-         [[external]]\nsymbol = \"crypto_hash_sha512\"\nreads = [{{ argument = 1, bytes_of = 2 }}]\n\
-         writes = [{{ argument = 0, bytes = 64 }}]\nreturns = 0\n",
-        functions.concat(),
+         {functions}{}\n\
+         [[external]]\nsymbol = \"{random}\"\nwrites = [{{ argument = 0, bytes_of = 1 }}]\n{hash}",
+        if small { "" } else { PROCESSOR }
     )
 }
 
@@ -214,6 +238,17 @@ impl Build {
         )
     }
 
+    /// What is known of a public key, and of the one in a secret key, and what is released of both. A
+    /// public seed is expanded by rejection. Whether a key is well-formed is no secret.
+    fn known(&self, kem: &str, byte: u8) -> (String, String, &'static str) {
+        if !kem.starts_with("mlkem") {
+            return (String::new(), String::new(), "");
+        }
+        let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
+        let keys = "released_branches = 1 # whether the key is well-formed\n";
+        (seed(pk, byte), seed(sk - 64, byte), keys)
+    }
+
     fn uses(&self, kem: &str) -> String {
         let (pk, sk) = (size(kem, "PUBLICKEYBYTES"), size(kem, "SECRETKEYBYTES"));
         let (ct, coins) = (size(kem, "CIPHERTEXTBYTES"), size(kem, "ENCCOINS"));
@@ -222,16 +257,7 @@ impl Build {
         let is_mlkem = kem.starts_with("mlkem");
         let mut text = String::new();
         for byte in SEEDS.into_iter().take(if is_mlkem { 2 } else { 1 }) {
-            // A public seed is expanded by rejection. Whether a public key, and the one in a secret key, is well-formed is
-            // no secret.
-            let (known, known_sk, keys) = match is_mlkem {
-                true => (
-                    seed(pk, byte),
-                    seed(sk - 64, byte),
-                    "released_branches = 1 # whether the key is well-formed\n",
-                ),
-                false => (String::new(), String::new(), ""),
-            };
+            let (known, known_sk, keys) = self.known(kem, byte);
             let [a, b] = out();
             let enc = [a, b, array("pk", "input", pk, &known), array("coins", "input", coins, "")];
             text += &self.function(kem, "enc_derand", keys, &enc);

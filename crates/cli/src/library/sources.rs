@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::library::conditions::{Known, decide, definitions, without_macros};
+use crate::library::drop_in::{Place, trim};
 use crate::library::multiplier::{Line, Multiplier, make_all};
 use crate::library::{FILES, file, kems};
 use crate::ui::Failure;
@@ -18,7 +19,9 @@ pub struct Selection {
     pub target: u8,
     /// Only key generation, encapsulation and decapsulation, with the hooks of the project that
     /// takes the source.
-    pub bare: bool,
+    pub place: Option<&'static Place>,
+    /// Little code and stack instead of little time.
+    pub small: bool,
 }
 
 /// The texts of a package.
@@ -83,10 +86,10 @@ impl Selection {
             say("RF_HAVE_AVX512_CODE", Some("0"));
             say("RF_HAVE_FOUR", Some("0"));
         }
-        if self.bare {
+        if let Some(place) = self.place {
             say("RINGFORGE_TARGET", Some(&self.target.to_string()));
-            say("RINGFORGE_SMALL", Some("0"));
-            say("RINGFORGE_HASH", Some("2"));
+            say("RINGFORGE_SMALL", Some(if self.small { "1" } else { "0" }));
+            say("RINGFORGE_HASH", Some(place.hash(self.small)));
             say("RINGFORGE_RANDOM", Some("2"));
             say("RF_NEED_MORE", Some("0"));
             say("RF_HAVE_AVX512_CODE", Some("0"));
@@ -118,21 +121,25 @@ impl Selection {
         let lines: Vec<Line> = table.into_iter().filter(needed).collect();
         let targets: &[&str] = match self.target {
             1 => &["c"],
-            _ if self.bare => &["avx2", "c"],
+            _ if self.place.is_some() => &["avx2", "c"],
             _ => &["avx512", "avx2", "c"],
         };
-        let multipliers = make_all(&lines, targets)?;
+        // The small form multiplies by loops of its own.
+        let lines = if self.small { Vec::new() } else { lines };
+        let mut multipliers = make_all(&lines, targets)?;
 
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for (path, text) in FILES.iter().filter(|(path, _)| path.starts_with("src/")) {
             texts.insert(base(path).into(), without_macros(&decide(text, &known), "RF_NEED_"));
         }
+        texts.retain(|name, text| name.ends_with(".h") || says_something(name, text));
+        if self.place.is_some() {
+            texts.remove("random_system.c");
+            let users = reachable(texts.clone());
+            multipliers.iter_mut().for_each(|made| trim(made, users.values()));
+        }
         for made in &multipliers {
             texts.insert(format!("{}.c", made.name), decide(&made.text, &known));
-        }
-        texts.retain(|name, text| name.ends_with(".h") || says_something(name, text));
-        if self.bare {
-            texts.remove("random_system.c");
         }
         let files = reachable(texts);
         let tests = FILES.iter().filter(|(path, _)| {
