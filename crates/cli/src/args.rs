@@ -196,8 +196,8 @@ pub struct Package {
 /// `prove`.
 #[derive(Args, Debug)]
 pub struct Prove {
-    /// Object files (ELF), or archives (.a), from which the member that defines the symbol is
-    /// taken. If several are proved, they give equal results
+    /// ELF files: objects, shared objects or executables; or archives (.a), from which the member that
+    /// defines the symbol is taken. If several are proved, they give equal results
     #[arg(required = true, value_name = "OBJECT")]
     pub objects: Vec<PathBuf>,
     /// The contract
@@ -206,7 +206,7 @@ pub struct Prove {
     /// Prove every contract in this directory that is for a function of the object; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with_all = ["contract", "symbol", "certificate"])]
     pub contracts: Vec<PathBuf>,
-    /// Prove this symbol instead of the contract's
+    /// Prove this symbol instead of the contract's; in a linked file it may be an address (0x1f40)
     #[arg(long, value_name = "NAME")]
     pub symbol: Option<String>,
     /// Do not run a refuted object on the counterexample
@@ -245,7 +245,7 @@ impl Limits {
 /// `recheck`.
 #[derive(Args, Debug)]
 pub struct Recheck {
-    /// The object file (ELF), or an archive with it (.a)
+    /// The ELF file, or an archive with it (.a)
     #[arg(value_name = "OBJECT")]
     pub object: PathBuf,
     /// The contract

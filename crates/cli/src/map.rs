@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::path::Path;
 
 use crate::args::Prove;
-use crate::objects::{Found, Input};
+use crate::objects::{Found, Input, is_linked};
 use crate::package::Tool;
 use crate::proof::{self, Bar, Named, Proof};
 use crate::prove::together;
@@ -182,6 +182,9 @@ fn called(
     call: &str,
     inputs: &[&[i64]],
 ) -> Result<Vec<Vec<i64>>, Ran> {
+    if is_linked(object) {
+        return Err(Ran::Not("linked files are not run".into()));
+    }
     if let Some(given) = contract.given.first() {
         return Err(Ran::Not(format!("the driver does not make the data `{}`", given.symbol)));
     }

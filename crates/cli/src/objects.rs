@@ -56,3 +56,9 @@ impl Input {
         Ok(Found { name: format!("{}({})", self.name, member.name), bytes: member.bytes })
     }
 }
+
+/// Whether a file is a shared object or an executable, which no driver is linked with.
+pub fn is_linked(path: &Path) -> bool {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    ringforge_machine::Object::parse(&bytes).is_ok_and(|object| object.is_linked())
+}

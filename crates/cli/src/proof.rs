@@ -10,6 +10,7 @@ use ringforge_prove::{Options, Progress, Report, Verdict, prove_many};
 use ringforge_toolchain::{Argument, Callee, Compiler, Element, Role, Signature};
 use serde::Serialize;
 
+use crate::objects::is_linked;
 use crate::ui::{Excerpt, Failure, Ui};
 
 /// What the prover found.
@@ -173,6 +174,10 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
         }
         return;
     };
+    if is_linked(object) {
+        proof.confirmation = Some("linked files are not run: unconfirmed".into());
+        return;
+    }
     let signature = match signature_of(contract) {
         Ok(signature) => signature,
         Err(why) => {

@@ -168,7 +168,7 @@ pub enum LiftError {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ObjectError {
     /// Not a relocatable ELF object of an instruction set that is known.
-    #[error("not a relocatable ELF object for x86-64, AArch64 or Armv7E-M: {0}")]
+    #[error("not an ELF file for x86-64, AArch64 or Armv7E-M: {0}")]
     NotElf(String),
     /// A part that is damaged or not understood.
     #[error("section {section}, offset {offset:#x}: {what}")]

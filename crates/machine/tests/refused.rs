@@ -44,6 +44,19 @@ fn unsupported(e: &LiftError) -> bool {
     matches!(e, LiftError::Unsupported { .. })
 }
 
+#[test]
+fn jumps_into_other_code_segments() {
+    // Their opcode is that of near ones, and so is their mnemonic.
+    let slot = "lea rax, [rip + 1f]\n push rax\n mov rcx, rsp\n";
+    for (near, far, pushed) in
+        [("jmp [rcx]", ".byte 0xff, 0x29", 8), ("call [rcx]", ".byte 0xff, 0x19", 16)]
+    {
+        let body = |way: &str| format!("{slot} {way}\n1: add rsp, {pushed}\n ret");
+        fine(&body(near));
+        refused(&body(far), unsupported, "another code segment");
+    }
+}
+
 fn saved(e: &LiftError) -> bool {
     matches!(e, LiftError::Violation(Violation::CalleeSaved { .. }))
 }
@@ -175,6 +188,13 @@ fn undefined_values() {
         "vpcmpeqd ymm1, ymm1, ymm1\n vpsrld ymm1, ymm1, 31\n vmovd eax, xmm1\n mov al, [rsi+rax]\n ret",
     );
     fine("clc\n sbb eax, eax\n mov al, [rsi+rax]\n ret");
+    // The low half of a word is defined, and a shift may move all else out of it.
+    let half = |shift: &str| {
+        format!("mov dword ptr [rsp-8], 1\n mov rax, [rsp-8]\n {shift}\n mov al, [rsi+rax]\n ret")
+    };
+    fine(&half("shl rax, 32\n shr rax, 31"));
+    refused(&half("shl rax, 24\n shr rax, 23"), undefined, "a memory address");
+    refused(&half("shl rax, 31\n shr rax, 30"), undefined, "a memory address");
 }
 
 #[test]

@@ -154,11 +154,11 @@ impl Machine<'_> {
                 }
                 if page { self.page(place) } else { Ok(place) }
             }
-            None if page => Err(self.unsupported(
+            None if page && !self.object.is_linked() => Err(self.unsupported(
                 "ADRP without a relocation: the page depends on where the code is placed",
             )),
             None => {
-                // The target lies in this very section.
+                // The target lies in this very section, which in linked files begins at a page.
                 let here = self.object.sections[self.at.0].address;
                 let offset = target.wrapping_sub(here) as i64;
                 match self.section_address(self.at.0, offset, offset) {
@@ -201,11 +201,7 @@ impl Machine<'_> {
     pub(super) fn token(&mut self, name: &str) -> Fallible<u16> {
         let mut region = Region::new(name, RegionKind::Token, Vec::new());
         region.read = false;
-        let Some(number) = u16::try_from(self.regions.len()).ok().filter(|&n| n < 65_000) else {
-            return Err(self.unsupported("too many addresses are taken"));
-        };
-        self.regions.push(region);
-        Ok(number)
+        self.add_region(region)
     }
 
     /// The token that represents the page of a slot: a different one for each ADRP.

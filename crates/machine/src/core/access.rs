@@ -22,6 +22,9 @@ impl<I: InstructionSet> Machine<'_, I> {
         if let Some(found) = self.g.address_of(address) {
             return Ok(found);
         }
+        if let Some(found) = self.fixed_place(address) {
+            return Ok(found);
+        }
         if let Some(v) = self.g.value(address) {
             return Err(LiftError::from(Violation::Memory {
                 at: self.place(),
@@ -35,8 +38,16 @@ impl<I: InstructionSet> Machine<'_, I> {
         Err(self.not_concrete(Timing::Address, address))
     }
 
+    /// What a number names in a file that runs at its own addresses.
+    pub fn fixed_place(&self, address: NodeId) -> Option<(u16, i64)> {
+        let image = self.object.sections.first().filter(|_| self.object.fixed)?;
+        let offset = self.g.value(address)?.checked_sub(image.address)?;
+        (offset < image.size).then_some((self.section_regions[0], offset as i64))
+    }
+
     /// Checks that an address, at which `size` bytes are accessed, is a multiple of `align`.
     pub fn require_alignment(&mut self, at: (u16, i64), size: u64, align: u64) -> Fallible<()> {
+        self.inside(at.0)?;
         let region = &self.regions[usize::from(at.0)];
         match region.aligned(at.1, align) {
             Some(true) => Ok(()),
@@ -77,6 +88,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             self.loaded += size;
             return self.load_section((region, offset), i, start, out);
         }
+        self.inside(region)?;
         self.loaded += size;
         match self.regions[usize::from(region)].load(offset, out) {
             Ok(()) => {
@@ -116,6 +128,17 @@ impl<I: InstructionSet> Machine<'_, I> {
             return Err(self.fault(fault, region, offset, size));
         }
         let from = start + offset as u64;
+        if let Some(why) = s.unreadable(from, from + size) {
+            let at = s.address + from;
+            return Err(self.unsupported(format!("data is read at {at:#x}: {why}")));
+        }
+        if s.is_protected(from, from + size) {
+            self.assume(
+                "a loader that is not part of the file relocates its data and protects them, in pages \
+                 no larger than its segments' alignment"
+                    .into(),
+            );
+        }
         if !self.object.is_data(i, from, from + size) {
             return Err(self.unsupported(format!(
                 "{} is code, of which bytes are read that no `$d` marks as data: linkers rewrite code that \
@@ -164,11 +187,24 @@ impl<I: InstructionSet> Machine<'_, I> {
             self.deepest = self.deepest.min(offset);
             self.dead.store(offset, bytes);
         }
+        self.inside(region)?;
         self.stored += size;
         match self.regions[usize::from(region)].store(offset, bytes) {
             Ok(()) => Ok(()),
             Err(fault) => Err(self.fault(fault, region, offset, size)),
         }
+    }
+
+    /// Refuses accesses to what another file defines.
+    fn inside(&self, region: u16) -> Fallible<()> {
+        let region = &self.regions[usize::from(region)];
+        if region.kind != RegionKind::Outside {
+            return Ok(());
+        }
+        Err(self.unsupported(format!(
+            "`{}` is data of another file; declare it as `[[data]]`, or link it in",
+            region.name
+        )))
     }
 
     /// What else lies beyond the stack pointer, for messages.

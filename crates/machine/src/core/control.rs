@@ -51,7 +51,8 @@ impl<I: InstructionSet> Machine<'_, I> {
 
     /// The destination at an address.
     pub fn code_at(&mut self, target: NodeId) -> Fallible<Destination> {
-        let Some((region, offset)) = self.g.address_of(target) else {
+        let place = self.g.address_of(target).or_else(|| self.fixed_place(target));
+        let Some((region, offset)) = place else {
             return Err(match self.g.value(target) {
                 Some(_) => self.unsupported("a jump to a number that is no code address"),
                 None => self.not_concrete(Timing::Branch, target),
@@ -66,6 +67,9 @@ impl<I: InstructionSet> Machine<'_, I> {
                     && (0..=self.object.sections[section].size as i64).contains(&offset) =>
             {
                 Ok(Destination::Code(section, start + offset as u64))
+            }
+            RegionKind::Outside if offset == 0 => {
+                Ok(Destination::Outside(self.regions[usize::from(region)].name.clone()))
             }
             _ => Err(self.unsupported("a jump into memory that is no code")),
         }

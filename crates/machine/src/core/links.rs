@@ -1,5 +1,6 @@
 //! What relocations stand for, once it is known which field they fill.
 
+use super::memory::{Region, RegionKind};
 use super::{Fallible, InstructionSet, Machine};
 use crate::graph::NodeId;
 use crate::object::{Place, Relocation};
@@ -78,7 +79,10 @@ impl<I: InstructionSet> Machine<'_, I> {
 
     /// The node that the linker's word at `r`, in data of section `from`, hold.
     pub fn linked_data(&mut self, from: usize, r: &Relocation) -> Fallible<NodeId> {
-        if r.kind != I::ADDRESS {
+        if self.object.loads_address(r.kind) {
+            return self.loaded_address(from, r);
+        }
+        if self.object.is_linked() || r.kind != I::ADDRESS {
             let place = self.object.tell(from, r);
             return Err(self.unsupported(format!(
                 "data with relocation {place}, which is not on the list for data (a jump table? \
@@ -86,5 +90,42 @@ impl<I: InstructionSet> Machine<'_, I> {
             )));
         }
         self.target(from, r, r.addend, false)
+    }
+
+    /// The address that the loader of a linked file writes at `r`.
+    fn loaded_address(&mut self, from: usize, r: &Relocation) -> Fallible<NodeId> {
+        let object = self.object;
+        let symbol = object.symbol(r);
+        if object.sections[from].is_slot(r.offset) {
+            self.assume(format!(
+                "the loader has bound `{}` before the call, and nothing else writes its slot of the global \
+                 offset table",
+                symbol.name
+            ));
+        }
+        let known = self.data.contains_key(&symbol.name) || symbol.name == GUARD;
+        if symbol.place != Place::Outside || known {
+            return self.target(from, r, r.addend, false);
+        }
+        let name = &symbol.name;
+        let same = |r: &Region| r.kind == RegionKind::Outside && r.name == *name;
+        let region = match self.regions.iter().position(same) {
+            Some(region) => region as u16,
+            None => {
+                let mut region = Region::new(name, RegionKind::Outside, Vec::new());
+                region.read = false;
+                self.add_region(region)?
+            }
+        };
+        Ok(self.g.address(region, r.addend))
+    }
+
+    /// A new region; its number.
+    pub fn add_region(&mut self, region: Region) -> Fallible<u16> {
+        let Some(number) = u16::try_from(self.regions.len()).ok().filter(|&n| n < 65_000) else {
+            return Err(self.unsupported("too many addresses are taken"));
+        };
+        self.regions.push(region);
+        Ok(number)
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum RegionKind {
     /// Represents a value that only the caller knows: the return address, a callee-saved register.
     /// It may be moved and nothing else.
     Token,
+    /// What another file defines under the region's name: it may be moved and called.
+    Outside,
 }
 
 /// Which rule an access breaks.

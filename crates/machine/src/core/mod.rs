@@ -223,6 +223,10 @@ impl<I: InstructionSet> Machine<'_, I> {
             return Err(self.unsupported("bytes that are no instruction"));
         }
         let decoded = I::decode(self)?;
+        let end = self.at.1 + I::length(&decoded.instruction) as u64;
+        if !section.runs(self.at.1, end) {
+            return Err(self.unsupported("bytes that no segment lets be executed"));
+        }
         let code = self.code.len();
         self.code.push(decoded);
         self.decoded.insert(self.at, code as u32);

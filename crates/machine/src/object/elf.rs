@@ -6,6 +6,10 @@ use crate::error::ObjectError;
 
 /// `e_type` of relocatable objects.
 pub const ET_REL: u16 = 1;
+/// `e_type` of executables that run at one address.
+pub const ET_EXEC: u16 = 2;
+/// `e_type` of shared objects, and of executables that run at any address.
+pub const ET_DYN: u16 = 3;
 /// `e_machine` of x86-64.
 pub const EM_X86_64: u16 = 62;
 /// `e_machine` of Arm with registers of 32 bits.
@@ -78,6 +82,20 @@ pub struct Header {
     pub entry: u64,
 }
 
+/// A program header.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    pub kind: u32,
+    pub flags: u32,
+    pub offset: u64,
+    pub address: u64,
+    /// Bytes in the file.
+    pub filled: u64,
+    /// Bytes in memory.
+    pub size: u64,
+    pub align: u64,
+}
+
 /// A symbol table entry.
 #[derive(Clone, Debug)]
 pub struct RawSymbol {
@@ -99,9 +117,15 @@ pub struct RawRelocation {
     pub addend: Option<i64>,
 }
 
-/// A file whose header was accepted, and its section headers.
+/// A file whose header was accepted, and its section and program headers.
 pub struct File<'a> {
     pub architecture: Architecture,
+    /// `e_type`: ET_REL, ET_EXEC or ET_DYN.
+    pub kind: u16,
+    /// None in relocatable objects.
+    pub segments: Vec<Segment>,
+    /// Where the program headers stand.
+    pub headers: u64,
     /// Whether it is of 64 bits, not of 32.
     wide: bool,
     bytes: &'a [u8],
@@ -126,11 +150,11 @@ fn half(bytes: &[u8], at: u64) -> Option<u16> {
     number(bytes, at).map(u16::from_le_bytes)
 }
 
-fn word(bytes: &[u8], at: u64) -> Option<u32> {
+pub fn word(bytes: &[u8], at: u64) -> Option<u32> {
     number(bytes, at).map(u32::from_le_bytes)
 }
 
-fn long(bytes: &[u8], at: u64) -> Option<u64> {
+pub fn long(bytes: &[u8], at: u64) -> Option<u64> {
     number(bytes, at).map(u64::from_le_bytes)
 }
 
@@ -156,8 +180,8 @@ impl<'a> File<'a> {
     /// Reads the file's header and its section headers.
     ///
     /// # Errors
-    /// If the file is not a relocatable object of a known instruction set, or a header is not what
-    /// assemblers write.
+    /// If the file is of no known type or instruction set, or a header is not what assemblers and
+    /// linkers write.
     pub fn parse(bytes: &'a [u8]) -> Result<File<'a>, ObjectError> {
         if !bytes.starts_with(b"\x7fELF") {
             let what = guess(bytes).unwrap_or("it does not start with the ELF magic number");
@@ -181,15 +205,16 @@ impl<'a> File<'a> {
             let (bits, name) = (if wide { 64 } else { 32 }, architecture);
             return Err(not_elf(format!("it is of {bits} bits, which objects for {name} are not")));
         }
-        if at(16) != ET_REL {
-            let kind = match at(16) {
-                2 | 3 => "linked (an executable or a shared library)",
-                4 => "a core dump",
-                _ => "of an unknown type",
-            };
+        let kind = at(16);
+        let linked = matches!(kind, ET_EXEC | ET_DYN);
+        if kind != ET_REL && !linked {
+            let what = if kind == 4 { "a core dump" } else { "of an unknown type" };
+            return Err(not_elf(format!("it is {what}, e_type {kind}")));
+        }
+        if linked && !wide {
             return Err(not_elf(format!(
-                "it is {kind}, e_type {}; name the relocatable object (cc -c) that it was linked from",
-                at(16)
+                "it is linked, and of linked files those for {architecture} are not read; name the relocatable object \
+                 (cc -c) that it was linked from"
             )));
         }
         // The fields behind the entry point are four bytes nearer for each shorter one before them.
@@ -199,25 +224,51 @@ impl<'a> File<'a> {
             false => word(header, short_at).map(u64::from),
         };
         let (of_header, of_section) = if wide { (64, 64) } else { (52, 40) };
+        let (start, count) = (long(40, 32).unwrap_or_default(), u64::from(at(ehsize + 8)));
+        // Linked files may lack section headers: the loader reads none.
+        let without = linked && count == 0;
         // System V or GNU; the rest is fixed for relocatable objects.
         let fixed = [
             ("EI_OSABI", u64::from(header[7]) & !3, 0),
             ("EI_ABIVERSION", u64::from(header[8]), 0),
             ("e_version", u64::from(word(header, 20).unwrap_or_default()), 1),
-            ("e_entry", long(24, 24).unwrap_or_default(), 0),
-            ("e_phoff", long(32, 28).unwrap_or_default(), 0),
             ("e_flags", u64::from(word(header, flags).unwrap_or_default()), architecture.flags()),
             ("e_ehsize", u64::from(at(ehsize)), of_header),
-            ("e_phentsize", u64::from(at(ehsize + 2)), 0),
-            ("e_phnum", u64::from(at(ehsize + 4)), 0),
-            ("e_shentsize", u64::from(at(ehsize + 6)), of_section),
+            ("e_phentsize", u64::from(at(ehsize + 2)), if linked { OF_SEGMENT } else { 0 }),
+            (
+                "e_shentsize",
+                if without { of_section } else { u64::from(at(ehsize + 6)) },
+                of_section,
+            ),
         ];
-        if let Some((name, found, wanted)) = fixed.iter().find(|f| f.1 != f.2) {
-            return Err(not_elf(format!(
-                "{name} is {found} in its header, and {wanted} in objects that assemblers write"
-            )));
+        let unlinked = [
+            ("e_entry", long(24, 24).unwrap_or_default(), 0),
+            ("e_phoff", long(32, 28).unwrap_or_default(), 0),
+            ("e_phnum", u64::from(at(ehsize + 4)), 0),
+        ];
+        let checked = fixed.iter().chain(unlinked.iter().filter(|_| !linked));
+        if let Some((name, found, wanted)) = checked.into_iter().find(|f| f.1 != f.2) {
+            let who =
+                if linked { "files that linkers write" } else { "objects that assemblers write" };
+            return Err(not_elf(format!("{name} is {found} in its header, and {wanted} in {who}")));
         }
-        let (start, count) = (long(40, 32).unwrap_or_default(), u64::from(at(ehsize + 8)));
+        let mut segments = Vec::new();
+        let (first, number) = (long(32, 28).unwrap_or_default(), at(ehsize + 4));
+        for i in 0..u64::from(if linked { number } else { 0 }) {
+            let header = first.checked_add(OF_SEGMENT * i).and_then(|at| program_header(bytes, at));
+            segments.push(header.ok_or_else(|| not_elf("its program headers are cut off"))?);
+        }
+        if without {
+            return Ok(File {
+                architecture,
+                kind,
+                segments,
+                headers: first,
+                wide,
+                bytes,
+                sections: Vec::new(),
+            });
+        }
         let mut sections = Vec::new();
         for i in 0..count {
             let header = start.checked_add(of_section * i);
@@ -232,7 +283,15 @@ impl<'a> File<'a> {
         let names = sections.get(names).map(|(_, h)| h.clone());
         let names = names.filter(|h| h.kind == SHT_STRTAB);
         let names = names.ok_or_else(|| not_elf("its section names are missing"))?;
-        let mut file = File { architecture, wide, bytes, sections: Vec::new() };
+        let mut file = File {
+            architecture,
+            kind,
+            segments,
+            headers: first,
+            wide,
+            bytes,
+            sections: Vec::new(),
+        };
         for (name, mut header) in sections {
             header.name = file.string(&names, name)?;
             file.sections.push(header);
@@ -245,18 +304,22 @@ impl<'a> File<'a> {
                     format!("alignment {} is no power of two", h.align),
                 ));
             }
-            if h.address != 0 {
+            if h.address != 0 && !linked {
                 return Err(damaged(&h.name, 0, "it has an address before it is linked"));
             }
         }
         Ok(file)
     }
 
+    /// Bytes of the file.
+    pub fn range(&self, offset: u64, size: u64) -> Option<&'a [u8]> {
+        let at = usize::try_from(offset).ok()?;
+        self.bytes.get(at..at.checked_add(usize::try_from(size).ok()?)?)
+    }
+
     /// A section's bytes in the file.
     pub fn content(&self, section: &Header) -> Result<&'a [u8], ObjectError> {
-        let range = usize::try_from(section.offset).ok().zip(usize::try_from(section.size).ok());
-        let range = range.and_then(|(at, size)| Some(at..at.checked_add(size)?));
-        let bytes = range.and_then(|r| self.bytes.get(r));
+        let bytes = self.range(section.offset, section.size);
         bytes.ok_or_else(|| damaged(&section.name, 0, "its content lies outside the file"))
     }
 
@@ -279,9 +342,15 @@ impl<'a> File<'a> {
         if tables.next().is_some() {
             return Err(damaged(&table.name, 0, "a second symbol table"));
         }
+        Ok((at, self.table(table)?, table.info as usize))
+    }
+
+    /// The entries of a symbol table.
+    pub fn table(&self, table: &Header) -> Result<Vec<RawSymbol>, ObjectError> {
         let names = self.sections.get(table.link as usize).filter(|h| h.kind == SHT_STRTAB);
         let names = names.ok_or_else(|| damaged(&table.name, 0, "its names are missing"))?;
         let mut symbols = Vec::new();
+        let mut characters = 0;
         for (at, e) in self.entries(table, if self.wide { 24 } else { 16 })? {
             let short = |at| word(e, at).map(u64::from);
             let (fields, info) = if self.wide {
@@ -292,8 +361,13 @@ impl<'a> File<'a> {
             let (Some(name), Some(section), Some(value), Some(size)) = fields else {
                 return Err(damaged(&table.name, at, "a symbol that is cut off"));
             };
+            let name = self.string(names, name)?;
+            characters += name.len();
+            if characters > MOST_CHARACTERS {
+                return Err(damaged(&table.name, at, "its names are too long together"));
+            }
             symbols.push(RawSymbol {
-                name: self.string(names, name)?,
+                name,
                 kind: e[info] & 15,
                 binding: e[info] >> 4,
                 other: e[info + 1],
@@ -302,7 +376,7 @@ impl<'a> File<'a> {
                 size,
             });
         }
-        Ok((at, symbols, table.info as usize))
+        Ok(symbols)
     }
 
     /// The entries of a table of relocations: with addends in files of 64 bits, without them in those of
@@ -349,6 +423,25 @@ impl<'a> File<'a> {
         }
         Ok(members)
     }
+}
+
+/// The most bytes that the names of a table of symbols take.
+const MOST_CHARACTERS: usize = 1 << 28;
+/// Bytes of a program header.
+const OF_SEGMENT: u64 = 56;
+
+/// The program header at `at` of a file of 64 bits.
+fn program_header(bytes: &[u8], at: u64) -> Option<Segment> {
+    let long = |o: u64| long(bytes, at.checked_add(o)?);
+    Some(Segment {
+        kind: word(bytes, at)?,
+        flags: word(bytes, at.checked_add(4)?)?,
+        offset: long(8)?,
+        address: long(16)?,
+        filled: long(32)?,
+        size: long(40)?,
+        align: long(48)?,
+    })
 }
 
 /// The header at `at`, its name still a number.

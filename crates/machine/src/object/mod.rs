@@ -1,18 +1,18 @@
 //! ELF objects: a whitelist of everything that gives their bytes a meaning.
 //!
-//! Only relocatable objects are read. What the linker makes of such an object is known. What it
-//! made of a linked file is not: the section headers may disagree with the segments, and the loader
-//! relocates the file again. `archive` finds a member of an archive.
+//! Relocatable objects are read by sections, as the linker reads them, and linked files by segments,
+//! as the loader does. `archive` finds a member of an archive.
 //!
 //! Each module holds one list: `elf` the structures and the file's header, `sections` flags, types
 //! and names, `symbols` kinds of symbols, `relocations` and the instruction set's own module the
-//! types. What is on no list is refused by name: when the object is read, if it could change the
+//! types, `linked` segments, the dynamic section and the loader's relocations. What is on no list is refused by name: when the object is read, if it could change the
 //! meaning of anything else, or else where execution meets it.
 
 pub(crate) mod aarch64;
 pub mod archive;
 pub(crate) mod arm;
 mod elf;
+mod linked;
 mod properties;
 mod relocations;
 mod sections;
@@ -97,10 +97,16 @@ impl std::fmt::Display for Architecture {
 /// Gap between sections in our layout, so that no address lies in two.
 const GAP: u64 = 0x1000;
 
-/// A relocatable ELF object: sections laid out (the first executable one starts at 0), symbols,
-/// relocations.
+/// An ELF file. A relocatable object has its sections laid out, of which the first executable one
+/// starts at 0; a shared object or an executable is one section at the addresses of its segments.
 pub struct Object {
     architecture: Architecture,
+    /// Whether it is linked.
+    linked: bool,
+    /// How far from its place a relocation may change bytes.
+    farthest: u64,
+    /// Whether its addresses are those at which it runs.
+    pub(crate) fixed: bool,
     pub(crate) sections: Vec<Section>,
     symbols: Vec<Symbol>,
     functions: Vec<Function>,
@@ -130,17 +136,31 @@ pub struct Function {
 }
 
 impl Object {
-    /// Reads a relocatable ELF object (`.o`) of one of the instruction sets of [`Architecture`].
+    /// Reads an ELF file of one of the instruction sets of [`Architecture`]: a relocatable object (`.o`),
+    /// or a shared object or an executable of 64 bits.
     ///
     /// # Errors
     /// If it is none, damaged, or holds what could change the meaning of the rest: see [`ObjectError`].
     pub fn parse(bytes: &[u8]) -> Result<Object, ObjectError> {
         let file = elf::File::parse(bytes)?;
+        let promises = properties::read(&file)?;
+        if file.kind == elf::ET_REL {
+            Object::relocatable(&file, promises)
+        } else {
+            Object::linked(&file, promises)
+        }
+    }
+
+    /// Reads a relocatable object.
+    fn relocatable(
+        file: &elf::File<'_>,
+        promises: properties::Promises,
+    ) -> Result<Object, ObjectError> {
         let architecture = file.architecture;
         let mut position = FxHashMap::default();
         let mut sections = Vec::new();
         let mut next = 0u64;
-        for (number, mut section) in sections::read(&file)? {
+        for (number, mut section) in sections::read(file)? {
             section.address = next.next_multiple_of(section.align);
             next = section.address + section.size + GAP;
             position.insert(number, sections.len());
@@ -149,32 +169,68 @@ impl Object {
         let (table, raw, locals) = file.symbols()?;
         let thumb = architecture == Architecture::Armv7EM;
         if thumb {
-            arm::attributes(&file)?;
+            arm::attributes(file)?;
         }
         let symbols = symbols::read(&raw, locals, &sections, &position, thumb)?;
         let kinds = (architecture.types(), architecture.addends());
-        relocations::read(&file, table, &symbols, &mut sections, &position, kinds)?;
+        relocations::read(file, table, &symbols, &mut sections, &position, kinds)?;
         let mapping = arm::mapping(&raw, &sections, &position);
-        let (functions, refused) = (Vec::new(), Vec::new());
-        let promises = properties::read(&file)?;
-        let mut object =
-            Object { architecture, sections, symbols, functions, mapping, promises, refused };
-        for (symbol, raw) in object.symbols.iter().zip(&raw) {
+        let named = raw.into_iter().zip(symbols.iter().map(|s| s.place.clone())).collect();
+        let mut object = Object {
+            architecture,
+            linked: false,
+            farthest: 24,
+            fixed: false,
+            sections,
+            symbols,
+            functions: Vec::new(),
+            mapping,
+            promises,
+            refused: Vec::new(),
+        };
+        object.name_functions(named);
+        Ok(object)
+    }
+
+    /// Reads a shared object or an executable.
+    fn linked(file: &elf::File<'_>, promises: properties::Promises) -> Result<Object, ObjectError> {
+        let image = linked::read(file)?;
+        let why = "the file defines it at several addresses";
+        let mut object = Object {
+            architecture: file.architecture,
+            linked: true,
+            farthest: image.section.relocations.iter().map(|r| r.width).max().unwrap_or(0),
+            fixed: file.kind == elf::ET_EXEC,
+            sections: vec![image.section],
+            symbols: image.symbols,
+            functions: Vec::new(),
+            mapping: vec![Vec::new()],
+            promises,
+            refused: image.ambiguous.into_iter().map(|name| (name, why.to_string())).collect(),
+        };
+        object.name_functions(image.named);
+        Ok(object)
+    }
+
+    /// Finds what can be called among symbols and their places.
+    fn name_functions(&mut self, named: Vec<(elf::RawSymbol, Place)>) {
+        let thumb = self.architecture == Architecture::Armv7EM;
+        for (raw, place) in named {
             let callable = [elf::STT_FUNC, elf::STT_NOTYPE, elf::STT_GNU_IFUNC].contains(&raw.kind);
             // `$x` and `$d` say where code and data begin.
-            let mapping = architecture != Architecture::X86_64 && raw.name.starts_with('$');
+            let mapping = self.architecture != Architecture::X86_64 && raw.name.starts_with('$');
             if !callable || mapping || raw.name.is_empty() || raw.section == elf::SHN_UNDEF {
                 continue;
             }
-            match &symbol.place {
+            match place {
                 // Of other labels in Thumb code it is not said that they are functions.
-                &Place::Inside { mark: 0, .. } if thumb => {}
-                &Place::Inside { section, offset, local, .. } => {
-                    let s = &object.sections[section];
-                    if s.executable && offset < s.size {
-                        object.functions.push(Function {
-                            name: raw.name.clone(),
+                Place::Inside { mark: 0, .. } if thumb => {}
+                Place::Inside { section, offset, local, .. } => {
+                    let s = &self.sections[section];
+                    if s.executable && offset < s.size && s.runs(offset, offset + 1) {
+                        self.functions.push(Function {
                             address: s.address + offset,
+                            name: raw.name,
                             size: raw.size,
                             global: !local,
                             weak: raw.binding == elf::STB_WEAK,
@@ -183,12 +239,30 @@ impl Object {
                         });
                     }
                 }
-                Place::Refused(why) => object.refused.push((raw.name.clone(), why.clone())),
+                Place::Refused(why) => self.refused.push((raw.name, why)),
                 Place::Outside => {}
             }
         }
-        object.functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
-        Ok(object)
+        self.functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+    }
+
+    /// Whether it is a shared object or an executable.
+    pub fn is_linked(&self) -> bool {
+        self.linked
+    }
+
+    /// The type of a relocation.
+    fn kind(&self, number: u32) -> Option<relocations::Type> {
+        if self.linked {
+            linked::of(self.architecture, number)
+        } else {
+            self.architecture.types()(number)
+        }
+    }
+
+    /// Whether the loader of a linked file writes an address by relocations of that type.
+    pub(crate) fn loads_address(&self, number: u32) -> bool {
+        self.linked && linked::is_address(self.architecture, number)
     }
 
     /// The instruction set that it is for.
@@ -208,17 +282,17 @@ impl Object {
         from: u64,
         to: u64,
     ) -> impl Iterator<Item = &Relocation> {
-        const FARTHEST: u64 = 24;
         let all = &self.sections[section].relocations;
-        let first = all.partition_point(|r| r.offset + FARTHEST <= from);
-        let near = all[first..].iter().take_while(move |r| r.offset < to + FARTHEST);
+        let farthest = self.farthest;
+        let first = all.partition_point(|r| r.offset.saturating_add(farthest) <= from);
+        let near = all[first..].iter().take_while(move |r| r.offset < to.saturating_add(farthest));
         near.filter(move |r| r.span().0 < to && from < r.span().1)
     }
 
     /// Type, symbol and place of a relocation in words.
     pub(crate) fn tell(&self, section: usize, r: &Relocation) -> String {
         let addend = if r.addend == 0 { String::new() } else { format!("{:+}", r.addend) };
-        let name = self.architecture.types()(r.kind).map_or("?", |t| t.name);
+        let name = self.kind(r.kind).map_or("?", |t| t.name);
         let (symbol, section) = (&self.symbol(r).name, &self.sections[section].name);
         format!("{name} against `{symbol}`{addend} at {section}+{:#x}", r.offset)
     }
@@ -228,23 +302,40 @@ impl Object {
         self.functions.iter()
     }
 
-    /// The function of that name that other objects call; of local ones, if it is the only one.
+    /// The function of that name that other objects call; of local ones, if it is the only one. In a
+    /// linked file also what starts at an address (`0x1f40`), as in one without symbols.
     ///
     /// # Errors
     /// Why there is none.
-    pub fn function(&self, name: &str) -> Result<&Function, String> {
+    pub fn function(&self, name: &str) -> Result<Function, String> {
+        if let Some(digits) = name.strip_prefix("0x").filter(|_| self.linked) {
+            return self.function_at(name, digits);
+        }
         let same: Vec<&Function> = self.functions.iter().filter(|f| f.name == name).collect();
         if let Some(global) = same.iter().find(|f| f.global) {
-            return Ok(global);
+            return Ok((*global).clone());
+        }
+        // A local function of that name is not what others call.
+        if let Some((_, why)) = self.refused.iter().find(|r| r.0 == name) {
+            return Err(format!("`{name}` cannot be called: {why}"));
         }
         match same[..] {
-            [one] => Ok(one),
-            [] => match self.refused.iter().find(|r| r.0 == name) {
-                Some((_, why)) => Err(format!("`{name}` cannot be called: {why}")),
-                None => Err(format!("the object defines no function `{name}`")),
-            },
+            [one] => Ok(one.clone()),
+            [] => Err(format!("the object defines no function `{name}`")),
             _ => Err(format!("{} local functions are named `{name}`", same.len())),
         }
+    }
+
+    /// What starts at an address of a linked file.
+    fn function_at(&self, name: &str, digits: &str) -> Result<Function, String> {
+        let address = u64::from_str_radix(digits, 16)
+            .map_err(|_| format!("`{name}` is no address: write it as 0x1f40"))?;
+        let place = self.locate(address).filter(|&(s, o)| self.sections[s].runs(o, o + 1));
+        let Some((section, offset)) = place else {
+            return Err(format!("the file has no code at {name}"));
+        };
+        let (name, size) = (name.to_string(), 0);
+        Ok(Function { name, address, size, global: true, weak: false, section, offset })
     }
 
     /// Section (by position) and offset of an address.
@@ -294,7 +385,7 @@ impl Object {
     /// like them.
     pub(crate) fn is_data(&self, section: usize, from: u64, to: u64) -> bool {
         let s = &self.sections[section];
-        if !s.executable || self.architecture == Architecture::X86_64 {
+        if self.linked || !s.executable || self.architecture == Architecture::X86_64 {
             return true;
         }
         let inside = self.mapping[section].iter().filter(|m| from < m.0 && m.0 < to);

@@ -6,6 +6,7 @@
 
 use super::Architecture;
 use super::elf::{self, File, damaged};
+use super::linked;
 use crate::error::ObjectError;
 
 /// What is checked at run time.
@@ -32,14 +33,24 @@ pub(crate) fn read(file: &File<'_>) -> Result<Promises, ObjectError> {
     let Some(&(_, wanted)) = FEATURES.iter().find(|f| f.0 == file.architecture) else {
         return Ok(promises);
     };
+    let mut promise = |bits: u32| {
+        promises.landing |= bits & 1 != 0;
+        promises.returns |= bits & 2 != 0 && file.architecture == Architecture::X86_64;
+    };
+    if file.kind != elf::ET_REL {
+        if let Some(note) = linked::property(file)? {
+            let bits = features(note, wanted);
+            promise(bits.ok_or_else(|| damaged("segments", 0, "a property note that is damaged"))?);
+        }
+        return Ok(promises);
+    }
     for h in &file.sections {
         if h.kind != elf::SHT_NOTE || h.name != ".note.gnu.property" {
             continue;
         }
         let bits = features(file.content(h)?, wanted)
             .ok_or_else(|| damaged(&h.name, 0, "a property note that is damaged"))?;
-        promises.landing |= bits & 1 != 0;
-        promises.returns |= bits & 2 != 0 && file.architecture == Architecture::X86_64;
+        promise(bits);
     }
     Ok(promises)
 }

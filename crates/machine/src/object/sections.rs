@@ -6,6 +6,7 @@
 
 use super::Architecture;
 use super::elf::{self, File, Header, damaged};
+use super::linked::{Content, Part};
 use super::relocations::Relocation;
 use crate::error::ObjectError;
 use rustc_hash::FxHashMap;
@@ -82,6 +83,60 @@ pub(crate) struct Section {
     pub only_written: bool,
     /// By offset; none overlaps another.
     pub relocations: Vec<Relocation>,
+    /// Of the image of a linked file, what is known by parts, in order; empty in other sections.
+    pub parts: Vec<Part>,
+}
+
+impl Section {
+    /// The parts of an image that bytes `from..to` lie in, and the whole stretch if it is in none.
+    fn across(&self, from: u64, to: u64) -> Option<&[Part]> {
+        let first = self.parts.partition_point(|p| p.to <= from);
+        let mut at = from;
+        let after = self.parts[first..].iter().take_while(|p| {
+            let joins = p.from <= at && at < to;
+            at = p.to;
+            joins
+        });
+        let count = after.count();
+        let found = &self.parts[first..first + count];
+        found.last().is_some_and(|p| p.to >= to).then_some(found)
+    }
+
+    /// Why bytes `from..to` cannot be read as data, if a part of an image says so.
+    pub fn unreadable(&self, from: u64, to: u64) -> Option<&str> {
+        if self.parts.is_empty() {
+            return None;
+        }
+        let Some(parts) = self.across(from, to) else { return Some("no segment is there") };
+        parts.iter().find_map(|p| match &p.content {
+            Content::Unknown(why) => Some(why.as_str()),
+            Content::Code { read: false } => Some("it is code that can only be executed"),
+            Content::Code { read: true }
+            | Content::Constants
+            | Content::Protected
+            | Content::Slot => None,
+        })
+    }
+
+    /// Whether bytes `from..to` are instructions, where parts of an image say which are.
+    pub fn runs(&self, from: u64, to: u64) -> bool {
+        self.parts.is_empty()
+            || self.across(from, to).is_some_and(|parts| {
+                parts.iter().all(|p| matches!(p.content, Content::Code { .. }))
+            })
+    }
+
+    /// Whether a byte of `from..to` is known because the loader protects it.
+    pub fn is_protected(&self, from: u64, to: u64) -> bool {
+        let parts = self.across(from, to).unwrap_or_default();
+        parts.iter().any(|p| p.content == Content::Protected)
+    }
+
+    /// Whether a byte is in a slot that the loader leaves open to writes.
+    pub fn is_slot(&self, at: u64) -> bool {
+        let part = self.across(at, at + 1).and_then(|p| p.first());
+        part.is_some_and(|p| p.content == Content::Slot)
+    }
 }
 
 /// What a flag is called.
@@ -359,6 +414,7 @@ pub(crate) fn read(file: &File<'_>) -> Result<Vec<(usize, Section)>, ObjectError
                 refused,
                 only_written,
                 relocations: Vec::new(),
+                parts: Vec::new(),
             },
         ));
     }

@@ -78,7 +78,7 @@ pub(crate) fn read(
 }
 
 /// Where it lies, or why that is not said.
-fn place(
+pub(super) fn place(
     s: &RawSymbol,
     sections: &[Section],
     position: &FxHashMap<usize, usize>,

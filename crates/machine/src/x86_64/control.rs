@@ -55,8 +55,11 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Where the jump or call of operand 0 goes.
+    /// Where the jump or call of operand 0 goes. Far ones, through memory, have the same mnemonics.
     fn destination(&mut self) -> Fallible<Destination> {
+        if self.now.ins.is_jmp_far_indirect() || self.now.ins.is_call_far_indirect() {
+            return Err(self.unsupported("a jump or call into another code segment"));
+        }
         match self.now.ins.op_kind(0) {
             OpKind::NearBranch64 => {
                 if let Some(link) = self.now.links.immediate {

@@ -90,7 +90,10 @@ impl Machine<'_> {
         };
         if self.g.width(a) < w {
             self.cpu.flags = Flags::default();
-            let r = barrel(self.g, kind, a, count);
+            let r = match self.g.value(count) {
+                Some(c) => self.shifted_low(a, c, w),
+                None => barrel(self.g, kind, a, count),
+            };
             return self.write(0, w, Some(r));
         }
         let Some(c) = self.g.value(count) else {
@@ -128,6 +131,15 @@ impl Machine<'_> {
             self.cpu.flags = Flags::of(r, carry.map_or(Flag::Undefined, Flag::Bit), overflow);
         }
         self.write(0, w, Some(r))
+    }
+
+    /// A word of `w` bits of which the low bits `a` are defined, shifted to the left: the low bytes
+    /// that are defined then, and with them all that the shift moves into its upper half.
+    fn shifted_low(&mut self, a: NodeId, count: u64, w: u8) -> NodeId {
+        let bits = (u64::from(self.g.width(a)) + count).min(u64::from(w));
+        let whole = self.g.zext(a, w);
+        let r = shift(self.g, Shift::Left, whole, count);
+        self.g.slice(r, 0, 8 << (bits / 8).ilog2())
     }
 
     fn rotate(&mut self, ins: Instruction) -> Fallible<()> {

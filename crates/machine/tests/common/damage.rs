@@ -41,6 +41,11 @@ void mul(int16_t *restrict c, const int16_t *restrict a, const int16_t *restrict
 }
 "#;
 
+/// The source.
+pub fn source() -> String {
+    SOURCE.to_string()
+}
+
 /// The same function as several compilers make it.
 pub fn good_objects(compile: impl Fn(&str, &str, &[&str]) -> Option<Vec<u8>>) -> Vec<Vec<u8>> {
     let plain = ["-fno-asynchronous-unwind-tables", "-fno-stack-protector", "-fcf-protection=none"];
@@ -136,9 +141,20 @@ pub fn run(object: &Path, driver: &Path, pie: bool) -> Run {
     if !linked.expect("ld is needed by this test").success() {
         return Run::Unlinked;
     }
+    match execute(&program, &[]) {
+        Some((true, out)) => {
+            Run::Wrote(out.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect())
+        }
+        _ => Run::Failed,
+    }
+}
+
+/// Whether a program ends well, and what it writes; [`None`] if it does not start or does not end.
+pub fn execute(program: &Path, words: &[&Path]) -> Option<(bool, Vec<u8>)> {
     let started = Instant::now();
-    let child = Command::new(&program).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let Ok(mut child) = child else { return Run::Failed };
+    let child =
+        Command::new(program).args(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let mut child = child.ok()?;
     loop {
         match child.try_wait() {
             Ok(Some(_)) => break,
@@ -148,16 +164,12 @@ pub fn run(object: &Path, driver: &Path, pie: bool) -> Run {
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Run::Failed;
+                return None;
             }
         }
     }
-    match child.wait_with_output() {
-        Ok(done) if done.status.success() => Run::Wrote(
-            done.stdout.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect(),
-        ),
-        _ => Run::Failed,
-    }
+    let done = child.wait_with_output().ok()?;
+    Some((done.status.success(), done.stdout))
 }
 
 /// A small generator, the same on every run.
@@ -199,6 +211,9 @@ const HEADER: &[(usize, usize)] =
     &[(0, 4), (4, 4), (8, 8), (16, 8), (24, 8), (32, 8), (40, 4), (44, 4), (48, 8), (56, 8)];
 const SYMBOL: &[(usize, usize)] = &[(0, 4), (4, 1), (5, 1), (6, 2), (8, 8), (16, 8)];
 const RELOCATION: &[(usize, usize)] = &[(0, 8), (8, 4), (12, 4), (16, 8)];
+const SEGMENT: &[(usize, usize)] =
+    &[(0, 4), (4, 4), (8, 8), (16, 8), (24, 8), (32, 8), (40, 8), (48, 8)];
+const DYNAMIC: &[(usize, usize)] = &[(0, 8), (8, 8)];
 const BYTE: &[(usize, usize)] = &[(0, 1)];
 
 /// The structures of a good object that damage is done to.
@@ -207,25 +222,32 @@ pub struct Anatomy {
 }
 
 impl Anatomy {
-    /// Finds the file's header, section headers, symbols, relocations, names and content.
+    /// Finds the file's header, section and program headers, the dynamic section, symbols, relocations, names and
+    /// content.
     pub fn of(object: &[u8]) -> Anatomy {
         let (start, count) = (long(object, 40), half(object, 60));
         let mut tables = vec![
             Table { at: 0, entry: 1, count: 64, fields: BYTE },
             Table { at: start, entry: 64, count, fields: HEADER },
+            Table { at: long(object, 32), entry: 56, count: half(object, 56), fields: SEGMENT },
         ];
         for i in 0..count {
             let h = start + 64 * i;
             let (kind, flags) = (word(object, h + 4), long(object, h + 8));
             let (at, size) = (long(object, h + 24), long(object, h + 32));
             let fields = match kind {
-                2 => SYMBOL,
+                2 | 11 => SYMBOL,
+                6 => DYNAMIC,
                 4 => RELOCATION,
                 3 => BYTE,
                 1 if flags & 2 != 0 => BYTE,
                 _ => continue,
             };
-            let entry = if fields.len() > 1 { 24 } else { 1 };
+            let entry = match fields.len() {
+                1 => 1,
+                2 => 16,
+                _ => 24,
+            };
             tables.push(Table { at, entry, count: size / entry, fields });
         }
         tables.retain(|t| t.count > 0);
