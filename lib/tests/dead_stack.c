@@ -210,8 +210,8 @@ int main(int argc, char **argv)
             wanted |= strcmp(argv[k], kem->name) == 0;
         for (target = 0; wanted && target < TEST_TARGETS; target++) {
             NS(test_portable) = target;
-            /* Without AVX-512 the library knows nothing of its registers, which copies by the C library still take. */
-            whole = HAVE_REGISTERS && (target == 0 || target == 3);
+            /* Portable code and AVX2 know nothing of AVX-512's registers, which copies by the C library still take. */
+            whole = HAVE_REGISTERS && !RINGFORGE_SMALL && RINGFORGE_TARGET != 1 && (target == 0 || target == 3);
             in_registers = 0;
             for (operation = 0; operation < OPERATIONS; operation++) {
                 if (!exists())
