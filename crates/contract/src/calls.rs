@@ -1,9 +1,10 @@
 //! The calls that a contract allows, lifted to terms.
 
-use crate::contract::{Argument, Contract, Role};
+use crate::contract::{Abi, Argument, Contract, Given, Role};
 use ringforge_machine::graph::{Graph, NodeId};
 use ringforge_machine::{
-    ArgSpec, CallSpec, Class, ElementError, Initial, LiftError, LiftStats, Object, RegionSpec, lift,
+    ArgSpec, CallSpec, Case as LiftedCase, Class, ElementError, Initial, LiftError, LiftStats,
+    Object, RegionSpec, lift,
 };
 use std::collections::BTreeMap;
 
@@ -127,71 +128,70 @@ pub enum Why {
     Output(#[from] ElementError),
 }
 
-/// A call to lift.
-struct Call {
-    name: String,
-    spec: CallSpec,
-    /// The output's region.
-    region: usize,
-    tie: Option<usize>,
+/// What a contract says of its calls, whatever it says of the results.
+pub(crate) struct Interface<'a> {
+    pub symbol: &'a str,
+    pub abi: Abi,
+    pub arguments: Vec<&'a Argument>,
+    /// Positions of what is read: the operands.
+    pub inputs: Vec<usize>,
+    pub alias: &'a [(usize, usize)],
+    pub given: &'a [Given],
+    pub given_sections: &'a [String],
 }
 
-/// Pairs of inputs, by argument, that callers may pass as one array where no two others are one: of one
-/// shape, since only then they can begin and end together.
-pub(crate) fn one_array(contract: &Contract) -> Vec<(usize, usize)> {
-    let mut pairs = Vec::new();
-    for (j, b) in contract.arguments.iter().enumerate() {
-        for (i, a) in contract.arguments[..j].iter().enumerate() {
-            let inputs = a.role == Role::Input && b.role == Role::Input;
-            if inputs && a.element == b.element && a.length == b.length {
-                pairs.push((i, j));
+impl Interface<'_> {
+    /// Pairs of inputs, by argument, that callers may pass as one array where no two others are one: of one
+    /// shape, since only then they can begin and end together.
+    pub fn one_array(&self) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (j, b) in self.arguments.iter().enumerate() {
+            for (i, a) in self.arguments[..j].iter().enumerate() {
+                let inputs = a.role == Role::Input && b.role == Role::Input;
+                if inputs && a.element == b.element && a.length == b.length {
+                    pairs.push((i, j));
+                }
             }
         }
+        pairs
     }
-    pairs
-}
 
-/// The calls that the contract allows: disjoint first (where two inputs of one shape may be one
-/// array), then one for each alias.
-fn calls(contract: &Contract, limits: CallLimits) -> Vec<Call> {
-    let operands = contract.inputs();
-    let operand = |i: usize| operands.iter().position(|&x| x == i);
-    let mut calls = Vec::new();
-    let mut variants: Vec<Option<(usize, usize)>> = vec![None];
-    variants.extend(contract.alias.iter().copied().map(Some));
-    for variant in variants {
+    /// The operand that an argument is.
+    fn operand(&self, i: usize) -> Option<u16> {
+        self.inputs.iter().position(|&x| x == i).map(|o| o as u16)
+    }
+
+    /// A call, and where each argument lies.
+    fn call(&self, variant: Option<(usize, usize)>, limits: CallLimits) -> (CallSpec, Vec<usize>) {
         let mut regions = Vec::new();
-        let mut region_of = vec![0; contract.arguments.len()];
-        for (i, a) in contract.arguments.iter().enumerate() {
-            if a.role == Role::Number {
-                continue; // passed by value
+        let mut region_of = vec![usize::MAX; self.arguments.len()];
+        for (i, a) in self.arguments.iter().enumerate() {
+            // A number has none, and what is aliased shares the input's.
+            if a.role == Role::Number || variant.is_some_and(|v| v.0 == i) {
+                continue;
             }
-            let written = a.role.writes();
-            if written && variant.is_some() {
-                continue; // shares the input's region
-            }
+            let shared = variant.filter(|v| v.1 == i).map(|v| self.arguments[v.0]);
             region_of[i] = regions.len();
-            let shared = variant.is_some_and(|v| v.1 == i);
-            let output = variant.map(|v| &contract.arguments[v.0]).filter(|_| shared);
             regions.push(RegionSpec {
                 name: a.name.clone(),
                 bytes: a.length as u64 * u64::from(a.element.bits() / 8),
-                align: a.align.max(output.map_or(1, |o| o.align)),
+                align: a.align.max(shared.map_or(1, |o| o.align)),
                 read: true,
-                write: written || shared,
-                initial: match operand(i) {
-                    Some(o) => {
-                        Initial::Inputs { operand: o as u16, element_bits: a.element.bits() }
-                    }
+                write: a.role.writes() || shared.is_some(),
+                initial: match self.operand(i) {
+                    Some(operand) => Initial::Inputs { operand, element_bits: a.element.bits() },
                     None if a.role == Role::Table => Initial::Bytes(a.table_bytes()),
                     None => Initial::Undefined,
                 },
             });
         }
-        let mut data = Vec::with_capacity(contract.given.len());
-        for given in &contract.given {
-            data.push((given.symbol.clone(), regions.len()));
+        if let Some((output, input)) = variant {
+            region_of[output] = region_of[input];
+        }
+        let mut data = Vec::with_capacity(self.given.len());
+        for given in self.given {
             let bytes = given.bytes();
+            data.push((given.symbol.clone(), regions.len()));
             regions.push(RegionSpec {
                 name: given.symbol.clone(),
                 bytes: bytes.len() as u64,
@@ -201,46 +201,87 @@ fn calls(contract: &Contract, limits: CallLimits) -> Vec<Call> {
                 initial: Initial::Bytes(bytes),
             });
         }
-        if let Some((o, i)) = variant {
-            region_of[o] = region_of[i];
-        }
-        let argument = |(a, &r): (&Argument, &usize)| match a.role {
-            Role::Number => ArgSpec::Constant(a.values[0] as u64),
-            _ => ArgSpec::Pointer(r, 0),
-        };
-        let args = contract.arguments.iter().zip(&region_of).map(argument).collect();
-        let name = match variant {
-            None => "disjoint".to_string(),
-            Some((o, i)) => {
-                format!("{} = {}", contract.arguments[o].name, contract.arguments[i].name)
-            }
-        };
+        let args =
+            self.arguments.iter().enumerate().map(|(i, a)| match (a.role, self.operand(i)) {
+                (Role::Number, Some(operand)) => ArgSpec::Input { operand },
+                (Role::Number, None) => ArgSpec::Constant(a.values[0] as u64),
+                _ => ArgSpec::Pointer(region_of[i], 0),
+            });
+        let pairs = if variant.is_none() { self.one_array() } else { Vec::new() };
         let spec = CallSpec {
-            symbol: contract.symbol.clone(),
+            symbol: self.symbol.to_string(),
+            args: args.collect(),
             regions,
-            args,
             data,
-            given_sections: contract.given_sections.clone(),
-            coincide: if variant.is_none() {
-                let region = |i: usize| region_of[i];
-                one_array(contract).into_iter().map(|(a, b)| (region(a), region(b))).collect()
-            } else {
-                Vec::new()
-            },
+            given_sections: self.given_sections.to_vec(),
+            coincide: pairs.into_iter().map(|(a, b)| (region_of[a], region_of[b])).collect(),
             functions: Vec::new(),
             released_branches: 0,
             max_steps: limits.max_steps,
         };
-        let tie = variant.filter(|v| contract.arguments[v.0].role == Role::InOut);
-        calls.push(Call {
-            name,
-            spec,
-            region: region_of[contract.output()],
-            tie: tie.and_then(|v| operand(v.1)),
-        });
+        (spec, region_of)
     }
-    calls
+
+    /// Lifts all calls into one graph: disjoint first (where two inputs of one shape may be one array), then one for
+    /// each alias. `make` makes a case of a name, a variant, what was lifted and where each argument lies.
+    pub fn cases<T>(
+        &self,
+        object: &Object,
+        graph: &mut Graph,
+        limits: CallLimits,
+        executed: &mut Executed,
+        tick: &mut dyn FnMut(f64) -> bool,
+        make: Make<'_, T>,
+    ) -> Result<Vec<T>, NotLifted> {
+        let failed = |call: &str, why: Why| NotLifted { call: call.to_string(), why };
+        if let Err(why) = self.abi.check(object) {
+            return Err(failed("", Why::Lift(Box::new(LiftError::BadCall(why)))));
+        }
+        let aliases = self.alias.iter().copied().map(Some);
+        let variants: Vec<Variant> = std::iter::once(None).chain(aliases).collect();
+        let count = variants.len() as f64;
+        let mut cases = Vec::new();
+        for (at, &variant) in variants.iter().enumerate() {
+            let argument = |i: usize| &self.arguments[i].name;
+            let name = match variant {
+                None => "disjoint".to_string(),
+                Some((o, i)) => format!("{} = {}", argument(o), argument(i)),
+            };
+            if !tick(at as f64 / count) {
+                return Err(failed(&name, Why::Stopped));
+            }
+            let (spec, region_of) = self.call(variant, limits);
+            let lifted = lift(object, &spec, graph, &mut |steps| {
+                let part = 1.0 - 1.0 / (1.0 + steps as f64 / 50_000.0);
+                tick((at as f64 + part) / count)
+            });
+            let lifted = lifted.map_err(|e| match e {
+                LiftError::Stopped { .. } => failed(&name, Why::Stopped),
+                e => failed(&name, Why::Lift(Box::new(e))),
+            })?;
+            executed.add(&lifted.stats, at == 0);
+            if lifted.stats.instructions == 0 {
+                return Err(failed(&name, Why::Nothing));
+            }
+            for case in &lifted.cases {
+                let full = match case.condition.as_str() {
+                    "" => name.clone(),
+                    condition => format!("{name}, {condition}"),
+                };
+                let made = make(graph, full.clone(), variant, case, &region_of);
+                cases.push(made.map_err(|e| failed(&full, e.into()))?);
+            }
+        }
+        Ok(cases)
+    }
 }
+
+/// The output and the input that are one array, by argument.
+type Variant = Option<(usize, usize)>;
+
+/// Makes a case.
+type Make<'a, T> =
+    &'a dyn Fn(&mut Graph, String, Variant, &LiftedCase, &[usize]) -> Result<T, ElementError>;
 
 /// Lifts all calls that `contract` allows into one graph. `executed` receives what is executed, even if a call
 /// fails. `tick` receives the fraction done, and returns false to stop.
@@ -255,43 +296,36 @@ pub fn cases(
     executed: &mut Executed,
     tick: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Vec<CallCase>, NotLifted> {
+    let interface = contract.interface();
     let output = &contract.arguments[contract.output()];
-    let (length, bits) = (output.length, output.element.bits());
-    if let Err(why) = contract.abi.check(object) {
-        let why = Why::Lift(Box::new(LiftError::BadCall(why)));
-        return Err(NotLifted { call: String::new(), why });
-    }
-    let mut cases = Vec::new();
-    let calls = calls(contract, limits);
-    let count = calls.len() as f64;
-    for (at, Call { name, spec, region, tie }) in calls.into_iter().enumerate() {
-        let failed = |call: &str, why: Why| NotLifted { call: call.to_string(), why };
-        if !tick(at as f64 / count) {
-            return Err(failed(&name, Why::Stopped));
-        }
-        let lifted = lift(object, &spec, graph, &mut |steps| {
-            let part = 1.0 - 1.0 / (1.0 + steps as f64 / 50_000.0);
-            tick((at as f64 + part) / count)
-        })
-        .map_err(|e| match e {
-            LiftError::Stopped { .. } => failed(&name, Why::Stopped),
-            e => failed(&name, Why::Lift(Box::new(e))),
-        })?;
-        executed.add(&lifted.stats, at == 0);
-        if lifted.stats.instructions == 0 {
-            return Err(failed(&name, Why::Nothing));
-        }
-        for case in &lifted.cases {
-            let full = if case.condition.is_empty() {
-                name.clone()
-            } else {
-                format!("{name}, {}", case.condition)
-            };
-            let outputs: Result<Vec<NodeId>, ElementError> =
-                (0..length).map(|i| case.regions[region].element(graph, i, bits)).collect();
-            let outputs = outputs.map_err(|e| failed(&full, e.into()))?;
-            cases.push(CallCase { name: full, outputs, tie });
+    interface.cases(
+        object,
+        graph,
+        limits,
+        executed,
+        tick,
+        &|graph, name, variant, case, regions| {
+            let region = &case.regions[regions[contract.output()]];
+            let elements = 0..output.length;
+            let nodes = elements.map(|i| region.element(graph, i, output.element.bits()));
+            let tie = variant.filter(|v| contract.arguments[v.0].role == Role::InOut);
+            let tie = tie.and_then(|v| interface.operand(v.1)).map(usize::from);
+            Ok(CallCase { name, outputs: nodes.collect::<Result<_, _>>()?, tie })
+        },
+    )
+}
+
+impl Contract {
+    /// What it says of calls.
+    pub(crate) fn interface(&self) -> Interface<'_> {
+        Interface {
+            symbol: &self.symbol,
+            abi: self.abi,
+            arguments: self.arguments.iter().collect(),
+            inputs: self.inputs(),
+            alias: &self.alias,
+            given: &self.given,
+            given_sections: &self.given_sections,
         }
     }
-    Ok(cases)
 }

@@ -1,6 +1,6 @@
 //! What a proof claims and assumes, in words: fixed by the contract alone.
 
-use crate::calls::one_array;
+use crate::calls::Interface;
 use crate::computes::{Computes, Transform};
 use crate::contract::{Argument, Contract, Role};
 use crate::sha256;
@@ -17,10 +17,18 @@ pub fn claims(contract: &Contract) -> Vec<String> {
         "every element of {} lies in [{}, {}]{exit}",
         out.name, out.exit.0, out.exit.1
     ));
-    claims.push("no access outside the buffers and the own stack frame; inputs unchanged".into());
-    claims.push("no branch, address or variable-time operand depends on an input".into());
-    claims.push("callee-saved registers are restored".into());
+    claims.extend(conduct());
     claims
+}
+
+/// What is proved of each function.
+pub(crate) fn conduct() -> impl Iterator<Item = String> {
+    let all = [
+        "no access outside the buffers and the own stack frame; inputs unchanged",
+        "no branch, address or variable-time operand depends on an input",
+        "callee-saved registers are restored",
+    ];
+    all.into_iter().map(str::to_string)
 }
 
 /// What the output is.
@@ -121,46 +129,54 @@ pub fn assumptions(contract: &Contract) -> Vec<String> {
     let arguments = &contract.arguments;
     let mut assumptions: Vec<String> =
         contract.inputs().iter().map(|&i| promise(&arguments[i])).collect();
-    let numbers = |values: &[i64]| short(values.iter().map(i64::to_string).collect());
     let other = arguments.iter().filter_map(|a| match a.role {
         Role::Table => Some(format!(
             "{} points to {}, aligned to {} bytes",
             a.name,
-            numbers(&a.values),
+            integers(&a.values),
             a.align
         )),
         Role::Number => Some(format!("{} is {} in all 64 bits", a.name, a.values[0])),
         _ => None,
     });
     assumptions.extend(other);
-    assumptions.extend(contract.given.iter().map(|g| {
-        format!(
-            "`{}` of another object holds {}, {} bits each, aligned to {} bytes",
-            g.symbol,
-            numbers(&g.values),
-            g.element.bits(),
-            g.align
-        )
-    }));
-    assumptions.extend(contract.given_sections.iter().map(|s| {
-        format!("the section {s}, which can be written, holds at entry what the object says")
-    }));
-    assumptions.extend(overlap(contract));
+    assumptions.extend(surroundings(&contract.interface()));
     assumptions
 }
 
-/// How arrays may lie in memory: exactly what [`crate::calls`] executes.
-fn overlap(contract: &Contract) -> Option<String> {
-    let arguments = &contract.arguments;
+/// A list of integers.
+pub(crate) fn integers(values: &[i64]) -> String {
+    short(values.iter().map(i64::to_string).collect())
+}
+
+/// What callers promise of other objects' data, and how arrays may lie in memory: exactly what [`crate::calls`] executes.
+pub(crate) fn surroundings(interface: &Interface) -> Vec<String> {
+    let given = interface.given.iter().map(|g| {
+        format!(
+            "`{}` of another object holds {}, {} bits each, aligned to {} bytes",
+            g.symbol,
+            integers(&g.values),
+            g.element.bits(),
+            g.align
+        )
+    });
+    let sections = interface.given_sections.iter().map(|s| {
+        format!("the section {s}, which can be written, holds at entry what the object says")
+    });
+    given.chain(sections).chain(overlap(interface)).collect()
+}
+
+fn overlap(interface: &Interface) -> Option<String> {
+    let arguments = &interface.arguments;
     let pointers = arguments.iter().filter(|a| a.role != Role::Number).map(|a| a.name.clone());
-    let given = contract.given.iter().map(|g| format!("`{}`", g.symbol));
+    let given = interface.given.iter().map(|g| format!("`{}`", g.symbol));
     let mut names: Vec<String> = pointers.chain(given).collect();
     let last = names.pop()?;
     if names.is_empty() {
         return None;
     }
     let apart = format!("no two of {} and {last} overlap", names.join(", "));
-    let pairs = one_array(contract).into_iter().chain(contract.alias.iter().copied());
+    let pairs = interface.one_array().into_iter().chain(interface.alias.iter().copied());
     let one: Vec<String> =
         pairs.map(|(x, y)| format!("{} = {}", arguments[x].name, arguments[y].name)).collect();
     Some(match &one[..] {

@@ -3,7 +3,7 @@
 use super::formula::{self, Formula, Place, TERMS, name};
 use super::{InputText, OutputText, StepText, Text};
 use crate::arguments::interval;
-use crate::calls::one_array;
+
 use crate::clauses::At;
 use crate::computes::{Computes, Transform};
 use crate::contract::{Argument, Contract, Element};
@@ -371,7 +371,7 @@ fn overlaps(contract: &Contract, places: &[Option<(Place, usize, usize)>]) -> Re
                 continue;
             }
             let one = (start, length) == (from, elements);
-            let allowed = one_array(contract).contains(&(i, j))
+            let allowed = contract.interface().one_array().contains(&(i, j))
                 || contract.alias.contains(&(i, j))
                 || contract.alias.contains(&(j, i));
             if !one || !allowed || same.is_some() {

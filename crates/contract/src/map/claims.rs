@@ -1,8 +1,7 @@
 //! What a proof of a contract for each element claims and assumes, in words.
 
-use super::calls::one_array;
 use super::{MapArgument, MapContract};
-use crate::claims::short;
+use crate::claims::{conduct, integers, surroundings};
 use crate::contract::Role;
 
 /// What is proved, if it is.
@@ -39,9 +38,7 @@ pub fn claims(contract: &MapContract) -> Vec<String> {
             names.join(" and ")
         ));
     }
-    claims.push("no access outside the buffers and the own stack frame; inputs unchanged".into());
-    claims.push("no branch, address or variable-time operand depends on an input".into());
-    claims.push("callee-saved registers are restored".into());
+    claims.extend(conduct());
     claims
 }
 
@@ -55,7 +52,6 @@ fn fields(a: &MapArgument) -> String {
 
 /// What callers promise.
 pub fn assumptions(contract: &MapContract) -> Vec<String> {
-    let numbers = |values: &[i64]| short(values.iter().map(i64::to_string).collect());
     let mut assumptions = Vec::new();
     for a in &contract.arguments {
         let (name, (lo, hi), align) = (&a.memory.name, a.memory.range, a.memory.align);
@@ -70,7 +66,7 @@ pub fn assumptions(contract: &MapContract) -> Vec<String> {
                 )
             }
             Role::Table => {
-                let values = numbers(&a.memory.values);
+                let values = integers(&a.memory.values);
                 format!("{name} points to {values}, aligned to {align} bytes")
             }
             Role::Number if a.any_number() => {
@@ -79,26 +75,6 @@ pub fn assumptions(contract: &MapContract) -> Vec<String> {
             Role::Number => format!("{name} is {lo} in all 64 bits"),
         });
     }
-    assumptions.extend(contract.given.iter().map(|g| {
-        format!(
-            "`{}` of another object holds {}, {} bits each, aligned to {} bytes",
-            g.symbol,
-            numbers(&g.values),
-            g.element.bits(),
-            g.align
-        )
-    }));
-    assumptions.extend(contract.given_sections.iter().map(|s| {
-        format!("the section {s}, which can be written, holds at entry what the object says")
-    }));
-    let name = |i: usize| contract.arguments[i].memory.name.as_str();
-    let arrays = |i: &usize| contract.arguments[*i].memory.role != Role::Number;
-    let arrays: Vec<&str> = (0..contract.arguments.len()).filter(arrays).map(name).collect();
-    if arrays.len() + contract.given.len() > 1 {
-        let pairs = one_array(contract).into_iter().chain(contract.alias.iter().copied());
-        let pairs: Vec<String> = pairs.map(|(x, y)| format!("{} = {}", name(x), name(y))).collect();
-        let or = if pairs.is_empty() { "" } else { ", or one pair does exactly: " };
-        assumptions.push(format!("no two arrays overlap{or}{}", pairs.join(" or ")));
-    }
+    assumptions.extend(surroundings(&contract.interface()));
     assumptions
 }
