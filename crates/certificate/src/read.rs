@@ -5,7 +5,7 @@ use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::{Witness, Zero};
 use ringforge_kernel::form::{Form, Word};
-use ringforge_kernel::fun::{Fun, FunId, FunOp};
+use ringforge_kernel::fun::{Fun, FunId, FunOp, Op};
 use smallvec::SmallVec;
 use std::io::{BufRead, Read};
 use std::str::{FromStr, SplitAsciiWhitespace};
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         let op = match self.next()? {
             "lin" => FunOp::Lin { k: self.number()?, x: self.number()?, c: SmallVec::new() },
             "const" => FunOp::Const(self.number()?),
-            "slice" => FunOp::Slice(self.number()?),
+            "slice" => FunOp::Word(Op::Slice { lo: self.number()? }),
             name => {
                 let known = NAMES.iter().find(|n| n.0 == name);
                 known.map(|n| n.1.clone()).ok_or_else(|| format!("no operation `{name}`"))?
@@ -265,7 +265,6 @@ impl<'a> Reader<'a> {
                     Rule::Sign { of, form: r.form()?, by: r.witness()? }
                 }
                 "value" => Rule::Value { atom: r.number()? },
-                "average" => Rule::Average { a: r.form()?, b: r.form()? },
                 other => return Err(format!("no rule `{other}`")),
             })
         })

@@ -6,11 +6,10 @@ use ringforge_kernel::form::{Form, Word};
 
 /// The names of all rules, as `docs/kernel.md` has them. If several rules prove what an instruction
 /// computes, readers show the first of them in this order.
-pub const RULES: [&str; 10] = [
+pub const RULES: [&str; 9] = [
     "product",
     "enumerated function",
     "floor quotient",
-    "average",
     "sign",
     "mask",
     "value",
@@ -26,13 +25,12 @@ pub fn place(rule: &Rule) -> usize {
         Rule::Product { .. } => 0,
         Rule::Function { .. } => 1,
         Rule::Quotient { .. } => 2,
-        Rule::Average { .. } => 3,
-        Rule::Negative { .. } => 4,
-        Rule::Sign { .. } => 5,
-        Rule::Value { .. } => 6,
-        Rule::Disjoint { .. } => 7,
-        Rule::Whole => 8,
-        Rule::Extend { .. } => 9,
+        Rule::Negative { .. } => 3,
+        Rule::Sign { .. } => 4,
+        Rule::Value { .. } => 5,
+        Rule::Disjoint { .. } => 6,
+        Rule::Whole => 7,
+        Rule::Extend { .. } => 8,
     }
 }
 
@@ -52,8 +50,6 @@ pub enum Stated<'a> {
     Word(&'a Word),
     /// It is this integer, whose interval the witness gives.
     Integer(&'a Form, &'a Witness),
-    /// It is half of the sum of two integers, rounded down.
-    Mean(&'a Form, &'a Form),
     /// It is 0 or -1.
     Mask,
 }
@@ -73,7 +69,6 @@ pub fn stated(rule: &Rule, extends: bool) -> Vec<(About, Stated<'_>)> {
         Rule::Extend { form, by } if extends => {
             [Argument(0), Node].map(|about| (about, Stated::Integer(form, by))).into()
         }
-        Rule::Average { a, b } => vec![(Node, Stated::Mean(a, b))],
         Rule::Negative { .. } => vec![(Node, Stated::Mask)],
         Rule::Sign { of, .. } => vec![(Argument(usize::from(*of)), Stated::Mask)],
         Rule::Extend { .. }

@@ -5,7 +5,7 @@ use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::{Witness, Zero};
 use ringforge_kernel::form::{Form, Word};
-use ringforge_kernel::fun::{Fun, FunOp};
+use ringforge_kernel::fun::{Fun, FunOp, Op};
 use std::fmt::Write;
 
 /// The certificate of a function: the lines of each call that differs from those before it.
@@ -98,7 +98,7 @@ fn fun(f: &Fun, out: &mut String) {
             let _ = write!(out, " const {c}");
             ""
         }
-        FunOp::Slice(lo) => {
+        FunOp::Word(Op::Slice { lo }) => {
             let _ = write!(out, " slice {lo}");
             ""
         }
@@ -226,11 +226,6 @@ fn rules(all: &[Rule], out: &mut String) {
             }
             Rule::Value { atom } => {
                 let _ = write!(out, " value {atom}");
-            }
-            Rule::Average { a, b } => {
-                out.push_str(" average");
-                form(a, out);
-                form(b, out);
             }
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! The line that makes an atom defines the integer that it denotes, for each choice of the inputs. So
 //! making one proves nothing, and cannot be an error. Rules prove what is known of it
-//! ([`crate::claim`]).
+//! ([`crate::claim`]). A rule may need atoms that no line defines. They last until the line ends.
 
-use crate::compare::Residue;
+use crate::compare::{Residue, Term};
 use crate::enumerate::Enumerated;
 use crate::form::{AtomId, Form, Word};
 use crate::fun::FunId;
@@ -50,32 +50,23 @@ pub enum Atom {
     },
 }
 
-/// A linear form modulo m over atoms: `k + Σ c·atom`, residues below m, sorted, no zero.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Congruence {
-    /// The modulus.
-    pub m: u32,
-    /// Constant.
-    pub k: u32,
-    /// Inputs, names, remainders and products with their coefficients.
-    pub t: Vec<(AtomId, u32)>,
-}
-
 /// All atoms and all facts.
 pub struct Facts {
-    /// The atoms in the order of the certificate.
+    /// The atoms in the order of the certificate, then those of the line at hand.
     pub atoms: Vec<Atom>,
+    /// How many of them lines define.
+    defined: usize,
     /// Functions and what was enumerated of them.
     pub enumerated: Enumerated,
     /// Forms that are zero for all inputs.
     pub zero: Vec<Form>,
-    /// Names that are integers by the Chinese remainder theorem: what they are modulo the ring's q.
+    /// Names that are integers by the Chinese remainder theorem: what they are modulo the ring's q, over earlier atoms.
     pub wholes: FxHashMap<AtomId, Residue>,
     /// What the walk found of nodes whose values are atoms.
     told: FxHashMap<AtomId, Word>,
     index: FxHashMap<Atom, AtomId>,
     bounds: Vec<Option<(i128, i128)>>,
-    congruences: Vec<Vec<Arc<Congruence>>>,
+    congruences: Vec<Vec<Residue>>,
     ranges: Vec<(i64, i64)>,
 }
 
@@ -85,6 +76,7 @@ impl Facts {
     pub fn new(ranges: Vec<(i64, i64)>, budget: u64) -> Facts {
         Facts {
             atoms: Vec::new(),
+            defined: 0,
             enumerated: Enumerated::new(budget),
             zero: Vec::new(),
             wholes: FxHashMap::default(),
@@ -97,31 +89,58 @@ impl Facts {
     }
 
     /// The atom of a definition over earlier atoms and functions, in normal form: one number for each, however
-    /// often it is asked for.
+    /// often it is asked for. One that no line defines is gone when the line ends.
     ///
     /// # Errors
-    /// An operand that is not there, or a number of bits that no such atom has.
+    /// An operand or an atom that is not there, or a number of bits that no such atom has.
     pub fn atom(&mut self, atom: Atom) -> Result<AtomId, String> {
-        if let Some(&id) = self.index.get(&atom) {
-            return Ok(id);
-        }
-        let count = self.atoms.len() as AtomId;
+        self.known(&atom).map_or_else(|| self.push(atom), Ok)
+    }
+
+    /// The next atom, which a line defines.
+    ///
+    /// # Errors
+    /// As [`Facts::atom`].
+    pub fn define(&mut self, atom: Atom) -> Result<AtomId, String> {
+        let id = self.push(atom)?;
+        self.defined = self.atoms.len();
+        Ok(id)
+    }
+
+    fn push(&mut self, atom: Atom) -> Result<AtomId, String> {
         match &atom {
             Atom::Input { operand, .. } => {
                 self.ranges.get(usize::from(*operand)).ok_or("no such operand")?;
             }
+            Atom::Function { of, .. } => _ = self.get(*of)?,
+            Atom::Product(x, y) => _ = (self.get(*x)?, self.get(*y)?),
             Atom::Floor { bits, .. } | Atom::Value { bits, .. } if !(1..=64).contains(bits) => {
                 return Err(format!("a quotient by 2^{bits}, or a value of {bits} bits"));
             }
             Atom::Low(word) if word.bits == 0 => return Err("a remainder modulo 2^0".into()),
             _ => {}
         }
+        let bounds = self.plain_bounds(&atom);
+        let id = self.atoms.len() as AtomId;
         self.atoms.push(atom.clone());
-        self.index.insert(atom.clone(), count);
+        self.index.entry(atom).or_insert(id);
         self.congruences.push(Vec::new());
-        self.bounds.push(None);
-        self.bounds[count as usize] = self.plain_bounds(&atom);
-        Ok(count)
+        self.bounds.push(bounds);
+        Ok(id)
+    }
+
+    /// Forgets the atoms that no line defines.
+    pub fn forget(&mut self) {
+        for atom in self.atoms.drain(self.defined..) {
+            self.index.remove(&atom);
+        }
+        self.congruences.truncate(self.defined);
+        self.bounds.truncate(self.defined);
+    }
+
+    /// Whether lines define all atoms of these terms.
+    pub(crate) fn defines<C>(&self, terms: &[(AtomId, C)]) -> bool {
+        terms.iter().all(|t| (t.0 as usize) < self.defined)
     }
 
     /// The atom of a definition, if there is one.
@@ -134,7 +153,7 @@ impl Facts {
     /// # Errors
     /// If there is none.
     pub fn get(&self, a: AtomId) -> Result<&Atom, String> {
-        self.atoms.get(a as usize).ok_or_else(|| format!("no atom {a}"))
+        self.atoms.get(a as usize).ok_or_else(|| format!("no atom {a} yet"))
     }
 
     /// What follows from a definition alone.
@@ -147,7 +166,7 @@ impl Facts {
             Atom::Product(x, y) => product(*x == *y, self.bounds(*x)?, self.bounds(*y)?),
             Atom::Floor { form, bits } => {
                 let (lo, hi) = self.interval(form).ok()?;
-                Some((shifted(lo, *bits), shifted(hi, *bits)))
+                Some((lo >> bits, hi >> bits))
             }
             Atom::Low(word) => Some((0, (1i128 << word.bits) - 1)),
             Atom::Value { bits, .. } => Some((0, (1i128 << bits) - 1)),
@@ -179,24 +198,28 @@ impl Facts {
     }
 
     /// Records what an atom is modulo something.
-    pub fn congruent(&mut self, a: AtomId, is: Congruence) {
-        self.congruences[a as usize].push(Arc::new(is));
+    ///
+    /// # Errors
+    /// If it is over later atoms: expanding it would not end.
+    pub fn congruent(&mut self, a: AtomId, is: Residue) -> Result<(), String> {
+        before(a, &is)?;
+        self.congruences[a as usize].push(is);
+        Ok(())
     }
 
     /// What an atom other than an input is modulo m, over earlier atoms. A fact says it, or what defines the atom,
     /// if that is linear over inputs, names, remainders and products.
-    pub fn congruence(&self, a: AtomId, m: u32) -> Option<Arc<Congruence>> {
+    pub fn congruence(&self, a: AtomId, m: u32) -> Option<Residue> {
         let known = self.congruences[a as usize].iter().rfind(|c| c.m.is_multiple_of(m));
         if let Some(known) = known {
-            let t = known.t.iter().map(|&(a, c)| (a, c % m)).filter(|t| t.1 != 0).collect();
-            return Some(Arc::new(Congruence { m, k: known.k % m, t }));
+            return Some(known.modulo(m));
         }
         if let Atom::Name(form) = &self.atoms[a as usize] {
-            return self.linear(form, m).map(Arc::new);
+            return self.linear(form, m).ok();
         }
         // A remainder modulo 2^bits is congruent to its word modulo every divisor of that.
         let word = self.low(a).filter(|w| (1u128 << w.bits).is_multiple_of(m.into()))?;
-        self.linear(&word.integer(), m).map(Arc::new)
+        self.linear(&word.integer(), m).ok()
     }
 
     /// The word to which a remainder, or the value of a node, is congruent.
@@ -220,38 +243,43 @@ impl Facts {
         Ok(())
     }
 
-    /// Whether an atom may be in a residue modulo m. Quotients are divided in comparison with the ring, by powers of two.
-    pub(crate) fn has_residue(&self, a: AtomId, m: u32) -> bool {
-        match self.atoms[a as usize] {
-            Atom::Floor { .. } => m.is_power_of_two(),
-            Atom::Function { .. } => false,
-            _ => true,
+    /// A form modulo m over inputs, names, remainders and products. Modulo a power of two it may be over floor
+    /// quotients too, which are divided in comparison with the ring.
+    ///
+    /// # Errors
+    /// Which other atom is left.
+    pub(crate) fn linear(&self, form: &Form, m: u32) -> Result<Residue, String> {
+        let low = |c: i128| c.rem_euclid(m.into()) as u32;
+        let mut t = Vec::with_capacity(form.t.len());
+        for (a, c) in form.t.iter().map(|&(a, c)| (a, low(c))).filter(|t| t.1 != 0) {
+            t.push(match self.atoms[a as usize] {
+                Atom::Product(x, y) => (Term::Product(x, y), c),
+                Atom::Floor { .. } if m.is_power_of_two() => (Term::Value(a), c),
+                Atom::Floor { .. } | Atom::Function { .. } => {
+                    return Err(format!(
+                        "atom {a} is a quotient or a function, and does not vanish modulo {m}"
+                    ));
+                }
+                _ => (Term::Value(a), c),
+            });
         }
-    }
-
-    /// A form modulo m, if it is over inputs, names, remainders and products; modulo a power of two it may
-    /// be over floor quotients too.
-    fn linear(&self, form: &Form, m: u32) -> Option<Congruence> {
-        let plain = |&(a, c): &(AtomId, i128)| {
-            self.has_residue(a, m).then(|| (a, c.rem_euclid(m.into()) as u32))
-        };
-        let mut t = form.t.iter().map(plain).collect::<Option<Vec<_>>>()?;
-        t.retain(|t| t.1 != 0);
-        Some(Congruence { m, k: form.k.rem_euclid(m.into()) as u32, t })
+        t.sort_unstable();
+        Ok(Residue { m, k: low(form.k), t })
     }
 
     /// What a remainder, a value or a floor quotient is of, modulo m, if that is linear.
-    pub(crate) fn before_rounding(&self, a: AtomId, m: u32) -> Option<Congruence> {
+    pub(crate) fn before_rounding(&self, a: AtomId, m: u32) -> Option<Residue> {
         match &self.atoms[a as usize] {
-            Atom::Floor { form, .. } => self.linear(form, m),
-            _ => self.linear(&self.low(a)?.integer(), m),
+            Atom::Floor { form, .. } => self.linear(form, m).ok(),
+            _ => self.linear(&self.low(a)?.integer(), m).ok(),
         }
     }
 }
 
-/// `floor(x / 2^bits)`.
-pub(crate) fn shifted(x: i128, bits: u8) -> i128 {
-    x >> bits
+/// Whether a residue is over atoms before this one, so that expanding it ends.
+pub(crate) fn before(a: AtomId, is: &Residue) -> Result<(), String> {
+    let later = is.t.iter().flat_map(|t| t.0.factors()).any(|x| x >= a);
+    if later { Err("a residue over later atoms".into()) } else { Ok(()) }
 }
 
 /// The interval of a product; of a square where `square`.
@@ -281,8 +309,8 @@ mod tests {
         (facts, [x, low, floor, value])
     }
 
-    fn is(m: u32, k: u32, t: &[(AtomId, u32)]) -> Option<Congruence> {
-        Some(Congruence { m, k, t: t.to_vec() })
+    fn is(m: u32, k: u32, t: &[(AtomId, u32)]) -> Option<Residue> {
+        Some(Residue { m, k, t: t.iter().map(|&(a, c)| (Term::Value(a), c)).collect() })
     }
 
     #[test]
@@ -290,15 +318,16 @@ mod tests {
         let (mut facts, [x, low, ..]) = facts();
         let name = Form { k: 17, t: vec![(x, 3), (low, -5)] };
         let name = facts.atom(Atom::Name(name.into())).expect("a name");
-        let found = |facts: &Facts, m| facts.congruence(name, m).map(|c| (*c).clone());
+        let found = |facts: &Facts, m| facts.congruence(name, m);
         assert_eq!(found(&facts, 5), is(5, 2, &[(x, 3)]));
-        facts.congruent(name, Congruence { m: 35, k: 33, t: vec![(x, 21), (low, 34)] });
+        let told = is(35, 33, &[(x, 21), (low, 34)]).expect("a residue");
+        facts.congruent(name, told).expect("earlier atoms");
         assert_eq!(found(&facts, 35), is(35, 33, &[(x, 21), (low, 34)]));
         assert_eq!(found(&facts, 7), is(7, 5, &[(low, 6)]));
         assert_eq!(found(&facts, 5), is(5, 3, &[(x, 1), (low, 4)]));
         // Of others by its definition, and of those that are told the last one counts.
         assert_eq!(found(&facts, 2), is(2, 1, &[(x, 1), (low, 1)]));
-        facts.congruent(name, Congruence { m: 7, k: 1, t: vec![] });
+        facts.congruent(name, Residue { m: 7, k: 1, t: vec![] }).expect("a constant");
         assert_eq!(found(&facts, 7), is(7, 1, &[]));
     }
 
@@ -306,7 +335,7 @@ mod tests {
     fn remainders_and_quotients_are_known_modulo_powers_of_two() {
         let (mut facts, [x, low, floor, value]) = facts();
         for a in [low, value] {
-            let found = |m| facts.congruence(a, m).map(|c| (*c).clone());
+            let found = |m| facts.congruence(a, m);
             assert_eq!(found(256), is(256, 249, &[(x, 5)]));
             assert_eq!(found(4), is(4, 1, &[(x, 1)]));
             assert_eq!((found(512), found(3), found(24)), (None, None, None));

@@ -160,16 +160,39 @@ pub enum Rule {
         /// How it is to be looked at.
         by: Witness,
     },
-    /// A sum that is `floor((x + y)/2)` of two unsigned words.
-    Average {
-        /// The first word as an integer.
-        a: Form,
-        /// The second word as an integer.
-        b: Form,
-    },
     /// The node is its own value, congruent to what was found.
     Value {
         /// The atom of the node's value.
         atom: AtomId,
     },
+}
+
+impl Line {
+    /// Its forms and words.
+    pub(crate) fn parts(&self) -> (Vec<&Form>, Vec<&Word>) {
+        let (rules, form, word): (&[Rule], Option<&Form>, Option<&Word>) = match self {
+            Line::Atom(Atom::Name(form) | Atom::Floor { form, .. }) => (&[], Some(form), None),
+            Line::Atom(Atom::Low(word)) => (&[], None, Some(word)),
+            Line::Fun(_) | Line::Atom(_) | Line::Bound { .. } => Default::default(),
+            Line::Residue { .. } | Line::Chinese { .. } => Default::default(),
+            Line::Modulo { form, .. } | Line::Divide { rest: form, .. } => (&[], Some(form), None),
+            Line::Near { form, .. } => (&[], Some(form), None),
+            Line::Node { rules, claim, .. } => (rules, None, claim.as_ref()),
+            Line::Output { rules, form, .. } => (rules, Some(form), None),
+        };
+        let (mut forms, mut words) = (Vec::from_iter(form), Vec::from_iter(word));
+        for rule in rules {
+            match rule {
+                Rule::Function { args, .. } => words.extend(args),
+                Rule::Product { a, b } => words.extend([a, b]),
+                Rule::Extend { form, .. }
+                | Rule::Quotient { form, .. }
+                | Rule::Negative { form, .. }
+                | Rule::Sign { form, .. } => forms.push(form),
+                Rule::Disjoint { form, .. } => forms.extend(form),
+                Rule::Whole | Rule::Value { .. } => {}
+            }
+        }
+        (forms, words)
+    }
 }

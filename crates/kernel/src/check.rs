@@ -1,8 +1,8 @@
 //! Cases of a contract against certificates: what [`crate::replay`] and [`crate::compare`] say together.
 
-use crate::atom::{Atom, Congruence, Facts};
+use crate::atom::{Atom, Facts};
 use crate::certificate::Line;
-use crate::compare::{self, Mismatch, Residue, Rounded, Stats, Term, Values};
+use crate::compare::{self, Mismatch, Residue, Rounded, Stats, Values};
 use crate::form::AtomId;
 use crate::guard::guarded;
 use crate::replay::{self, Case, Operand, Refused, Replayed, Target, Walked};
@@ -10,7 +10,6 @@ use ringforge_contract::{CallCase, CallLimits, Contract, Executed, NotLifted};
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{Object, ObjectError};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
 
 /// What a check may cost.
 #[derive(Clone, Copy, Debug)]
@@ -154,23 +153,10 @@ pub fn compared(
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Stats, Mismatch> {
     let compared = guarded(|| {
-        let outputs: Vec<Residue> =
-            walked.outputs.iter().map(|o| residue(&walked.facts, o)).collect();
         let inputs = Expanded { facts: &walked.facts, leaves: None };
-        compare::compare(contract, call.tie, &inputs, &outputs, tick)
+        compare::compare(contract, call.tie, &inputs, &walked.outputs, tick)
     });
     compared.map_err(Mismatch::Panicked).flatten()
-}
-
-/// A congruence with its products told from other atoms.
-pub fn residue(facts: &Facts, is: &Congruence) -> Residue {
-    let term = |&(a, c): &(u32, u32)| match facts.atoms[a as usize] {
-        Atom::Product(x, y) => (Term::Product(x, y), c),
-        _ => (Term::Value(a), c),
-    };
-    let mut t: Vec<(Term, u32)> = is.t.iter().map(term).collect();
-    t.sort_unstable_by_key(|t| t.0);
-    Residue { m: is.m, k: is.k, t }
 }
 
 /// Atoms as polynomials in some of them.
@@ -190,14 +176,9 @@ impl Values for Expanded<'_> {
         }
     }
 
-    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
-        match self.facts.wholes.get(&v).filter(|w| w.m.is_multiple_of(m)) {
-            Some(whole) => {
-                let t = whole.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
-                Some(Cow::Owned(Residue { m, k: whole.k % m, t }))
-            }
-            None => Some(Cow::Owned(residue(self.facts, &*self.facts.congruence(v, m)?))),
-        }
+    fn residue(&self, v: u32, m: u32) -> Option<Residue> {
+        let whole = self.facts.wholes.get(&v).filter(|w| w.m.is_multiple_of(m));
+        whole.map_or_else(|| self.facts.congruence(v, m), |w| Some(w.modulo(m)))
     }
 
     fn rounded(&self, v: u32) -> Option<Rounded> {
@@ -207,8 +188,8 @@ impl Values for Expanded<'_> {
         }
     }
 
-    fn before_rounding(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
-        Some(Cow::Owned(residue(self.facts, &self.facts.before_rounding(v, m)?)))
+    fn before_rounding(&self, v: u32, m: u32) -> Option<Residue> {
+        self.facts.before_rounding(v, m)
     }
 
     fn count(&self) -> usize {
@@ -228,6 +209,7 @@ impl std::ops::AddAssign for Replayed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::Term;
     use crate::form::Form;
     use crate::fun::{Fun, FunOp};
 
@@ -242,7 +224,7 @@ mod tests {
         let inputs = Expanded { facts: &facts, leaves: None };
         let told = [x, low, floor].map(|v| inputs.rounded(v));
         assert_eq!(told, [None, Some(Rounded::Low(8)), Some(Rounded::Floor(3))]);
-        let of = |v, m| inputs.before_rounding(v, m).map(Cow::into_owned);
+        let of = |v, m| inputs.before_rounding(v, m);
         let one = |m, v| Some(Residue { m, k: 0, t: vec![(Term::Value(v), 1)] });
         assert_eq!([of(x, 16), of(low, 16), of(floor, 32)], [None, one(16, x), one(32, low)]);
     }
@@ -257,9 +239,7 @@ mod tests {
         let f = facts.atom(Atom::Function { of: x, fun }).expect("a function");
         let form = Form { k: 0, t: vec![(x, 1), (f, 1)] };
         let name = facts.atom(Atom::Name(form.into())).expect("a name");
-        let known = |facts: &Facts, m| {
-            Expanded { facts, leaves: None }.residue(name, m).map(Cow::into_owned)
-        };
+        let known = |facts: &Facts, m| Expanded { facts, leaves: None }.residue(name, m);
         assert_eq!(known(&facts, 8), None);
         let whole = |m, k, c| Residue { m, k, t: vec![(Term::Value(x), c)] };
         facts.wholes.insert(name, whole(8, 7, 5));

@@ -1,8 +1,8 @@
 //! Rule *Chinese remainder theorem*: a name that is known modulo several numbers is an integer form if
 //! the intervals exclude every other one.
 
-use crate::atom::{Atom, Facts, product};
-use crate::check::{Expanded, residue};
+use crate::atom::{Atom, Facts, before, product};
+use crate::check::Expanded;
 use crate::claim::Why;
 use crate::compare::{Entry, Mismatch, Residue, Term, coefficients};
 use crate::form::AtomId;
@@ -89,9 +89,9 @@ impl Facts {
         let mut found: Vec<(Entry, u32)> = Vec::new();
         for (&p, number) in of.moduli.iter().zip(0..) {
             let form = |&a: &AtomId| {
+                self.get(a)?;
                 let known = self.congruence(a, p);
-                let known = known.ok_or_else(|| format!("atom {a} is not known modulo {p}"))?;
-                Ok(residue(self, &known))
+                known.ok_or_else(|| format!("atom {a} is not known modulo {p}"))
             };
             let forms = of.names.iter().map(form).collect::<Result<Vec<Residue>, Why>>()?;
             let all = coefficients(&over, p, n, &forms, MOST, tick).map_err(|e| match e {
@@ -101,13 +101,13 @@ impl Facts {
             found.extend(all.into_iter().map(|entry| (entry, number)));
         }
         found.sort_unstable();
-        let mut wholes = Vec::with_capacity(of.names.len());
         for (&name, k) in of.names.iter().zip(0..) {
             let place = |k: u32| found.partition_point(|e| e.0.k < k);
             let own = &found[place(k)..place(k + 1)];
-            wholes.push((name, self.integer(name, own, &basis, of, q)?));
+            let is = self.integer(name, own, &basis, of, q)?;
+            before(name, &is)?;
+            self.wholes.insert(name, is);
         }
-        self.wholes.extend(wholes);
         Ok(())
     }
 
@@ -130,10 +130,6 @@ impl Facts {
             // The number after the last is that of the constant 1, of either side.
             let left = of.left.get(usize::from(i)).copied();
             let right = of.right.get(usize::from(j)).copied();
-            // Over earlier atoms only, so that expanding it ends.
-            if let Some(late) = [left, right].into_iter().flatten().find(|&a| a >= name) {
-                return Err(format!("atom {name} is an integer in atom {late}, which is later"));
-            }
             let bounds =
                 |a: AtomId| self.bounds(a).ok_or_else(|| format!("atom {a} has no interval"));
             let (term, range) = match (left, right) {
@@ -147,19 +143,13 @@ impl Facts {
                     continue;
                 }
             };
-            let ends = [range.0.checked_mul(c), range.1.checked_mul(c)];
-            let [Some(x), Some(y)] = ends else { return Err("numbers beyond 128 bits".into()) };
-            lo = lo.checked_add(x.min(y)).ok_or("numbers beyond 128 bits")?;
-            hi = hi.checked_add(x.max(y)).ok_or("numbers beyond 128 bits")?;
+            let (x, y) = (range.0 * c, range.1 * c);
+            (lo, hi) = (lo + x.min(y), hi + x.max(y));
             if low(c) != 0 {
                 t.push((term, low(c)));
             }
         }
         let (l, h) = self.bounds(name).ok_or_else(|| format!("atom {name} has no interval"))?;
-        let large = [l, h, lo, hi].iter().any(|x| x.unsigned_abs() >= 1 << 120);
-        if large {
-            return Err("numbers beyond 120 bits".into());
-        }
         // Of the constants that are congruent, the one that brings the intervals' middles together.
         let beside = l + h - (lo + hi) - 2 * k;
         k += basis.product * (beside + basis.product).div_euclid(2 * basis.product);
@@ -170,7 +160,7 @@ impl Facts {
                 basis.product
             ));
         }
-        t.sort_unstable_by_key(|t| t.0);
+        t.sort_unstable();
         Ok(Residue { m: q, k: low(k), t })
     }
 }

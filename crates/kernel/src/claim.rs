@@ -1,12 +1,14 @@
-//! Intervals and residues of forms: rules *interval* and *residue line*, with a witness.
+//! Intervals and residues of forms: rules *interval*, *residue* and *congruent forms*.
 //!
 //! A form S of integers is read as it stands, or as `(S·scale + Σ κ·Z) / scale` with forms Z that are
 //! zero. Such a Z is the equation of a name, or one that a rule proved (`equal.rs`). The prover chooses
 //! scale and κ. Whatever it chooses, what follows is true.
 
-use crate::atom::{Atom, Congruence, Facts};
+use crate::atom::{Atom, Facts};
+use crate::compare::{Residue, Term};
 use crate::form::{AtomId, Form};
 use crate::fun::FunId;
+use std::collections::BTreeMap;
 
 /// A form that is zero for all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,7 @@ impl Facts {
 
     /// A form times an atom. Its products are atoms already: a witness defines nothing.
     fn times(&self, form: &Form, x: AtomId) -> Result<Form, Why> {
+        self.get(x)?;
         let product = |&(a, c): &(AtomId, i128)| {
             let known = self.known(&Atom::Product(x.min(a), x.max(a)));
             Ok((known.ok_or_else(|| format!("no atom is the product of atoms {x} and {a}"))?, c))
@@ -139,7 +142,7 @@ impl Facts {
     ///
     /// # Errors
     /// What is not linear.
-    pub fn residue_by(&mut self, s: &Form, m: u32, by: &Witness) -> Result<Congruence, Why> {
+    pub fn residue_by(&mut self, s: &Form, m: u32, by: &Witness) -> Result<Residue, Why> {
         if m < 2 {
             return Err(format!("a modulus of {m}"));
         }
@@ -147,42 +150,76 @@ impl Facts {
         let scale = by.scale.rem_euclid(modulus) as u64;
         let inverse = ringforge_ring::zq::inv(scale, m.into());
         let inverse = inverse.ok_or("a scale that has a common divisor with the modulus")?;
-        let mut k = seen.k.rem_euclid(modulus);
-        let mut t: Vec<(AtomId, i128)> = Vec::new();
+        let scaled = |c: i128| c.rem_euclid(modulus) * i128::from(inverse);
+        let mut is = Form::constant(scaled(seen.k));
         for group in self.groups(&seen) {
-            let functions = group.functions;
-            if !functions {
-                let (a, c) = group.terms[0];
-                let c = c.rem_euclid(modulus);
-                t.push((a, c));
+            let base = group.base;
+            if !group.functions {
+                is.t.push((base, scaled(group.terms[0].1)));
                 continue;
             }
-            let (fun, content) =
-                self.whole(&group)?.ok_or("functions with coefficients beyond 64 bits")?;
-            let (lo, hi) = self.domain(group.base)?;
+            let whole = self.whole(&group)?;
+            let (fun, content) = whole.ok_or("functions with coefficients beyond 64 bits")?;
+            let (lo, hi) = self.domain(base)?;
             // A multiple of g is known modulo m where the rest is modulo m/g.
             let rest = u128::from(m) / gcd(content.unsigned_abs(), m.into());
             if rest == 1 {
                 continue;
             }
             let line = self.enumerated.line(fun, lo, hi, rest);
-            let base = group.base;
             let (c, d) =
                 line.ok_or_else(|| format!("functions of atom {base} are no line modulo {rest}"))?;
-            let content = content.rem_euclid(modulus);
-            k += content * i128::from(d);
-            t.push((base, content * i128::from(c)));
+            let content = scaled(content).rem_euclid(modulus);
+            is.k += content * i128::from(d);
+            is.t.push((base, content * i128::from(c)));
         }
-        let scaled = |x: i128| (x.rem_euclid(modulus) as u64 * inverse % u64::from(m)) as u32;
-        let mut t: Vec<(AtomId, u32)> = t.into_iter().map(|(a, c)| (a, scaled(c))).collect();
-        t.retain(|t| t.1 != 0);
-        t.sort_unstable();
-        if let Some(&(a, _)) = t.iter().find(|t| !self.has_residue(t.0, m)) {
-            return Err(format!(
-                "atom {a} is a quotient or a function, and does not vanish modulo {m}"
-            ));
+        self.linear(&is, m)
+    }
+
+    /// Rule *congruent forms*: records that an atom is congruent to a form. It takes the difference, adds multiples of
+    /// zero, and replaces each atom by what it is congruent to, the latest first. Nothing may be left.
+    ///
+    /// # Errors
+    /// What is left, or which condition fails.
+    pub fn modulo(
+        &mut self,
+        atom: AtomId,
+        m: u32,
+        form: &Form,
+        zeros: &[(Zero, i128)],
+    ) -> Result<(), Why> {
+        self.get(atom)?;
+        let is = self.residue_by(form, m, &Witness::PLAIN)?;
+        let same = self.with(form, zeros)?;
+        let difference = Form::atom(atom).combine(1, &same, -1).ok_or(LARGE)?;
+        let difference = self.residue_by(&difference, m, &Witness::PLAIN)?;
+        let modulus = u64::from(m);
+        let mut k = u64::from(difference.k);
+        let terms = difference.t.into_iter().map(|(term, c)| (term, u64::from(c)));
+        let mut left: BTreeMap<Term, u64> = terms.collect();
+        // Products come first, and what a value is replaced by is earlier than it: what is popped will not come back.
+        while let Some((term, c)) = left.pop_last() {
+            let c = c % modulus;
+            if c == 0 {
+                continue;
+            }
+            let known = match term {
+                Term::Value(a) => self.congruence(a, m),
+                Term::Product(..) => None,
+            };
+            let known =
+                known.ok_or_else(|| format!("{c}·{term:?} is left of a difference modulo {m}"))?;
+            self.enumerated.pay(known.t.len() + 1)?;
+            k = (k + c * u64::from(known.k)) % modulus;
+            for &(b, d) in &known.t {
+                let sum = left.entry(b).or_default();
+                *sum = (*sum + c * u64::from(d)) % modulus;
+            }
         }
-        Ok(Congruence { m, k: scaled(k), t })
+        if k % modulus != 0 {
+            return Err(format!("{k} is left of a difference modulo {m}"));
+        }
+        self.congruent(atom, is)
     }
 
     /// The terms of a form by the atom that they are, or are functions of.
@@ -243,7 +280,7 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fun::{Fun, FunOp};
+    use crate::fun::{Fun, FunOp, Op};
 
     /// x in [-9, 9], y in [-5, 5], and atoms of x: 3x + 5, and x + 6 where x is negative.
     fn facts() -> (Facts, [AtomId; 4]) {
@@ -256,7 +293,7 @@ mod tests {
         let line = funs.lin(16, 5, 3, &[]);
         let (same, zero) = (funs.lin(16, 0, 1, &[]), funs.constant(16, 0));
         let args = [same, zero].into_iter().collect();
-        let less = funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+        let less = funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
         let step = funs.lin(16, 0, 1, &[(less, -6)]);
         let [f, g] = [line, step].map(|fun| facts.atom(Atom::Function { of: x, fun }));
         (facts, [x, y, f.expect("a function"), g.expect("a function")])
@@ -269,7 +306,8 @@ mod tests {
     #[test]
     fn residues_are_those_of_the_sum() {
         let (mut facts, [x, y, f, g]) = facts();
-        let is = |m, k, t: &[(AtomId, u32)]| Ok(Congruence { m, k, t: t.to_vec() });
+        let value = |&(a, c): &(AtomId, u32)| (Term::Value(a), c);
+        let is = |m, k, t: &[_]| Ok(Residue { m, k, t: t.iter().map(value).collect() });
         let large = 1i128 << 70;
         let cases = [
             (form(4, &[(x, 2), (y, 3), (f, 7)]), 11, is(11, 6, &[(x, 1), (y, 3)])),
@@ -313,5 +351,21 @@ mod tests {
             let width = facts.interval(&apart).map(|(l, h)| h - l);
             assert_eq!(width, Ok(if fits { 18 } else { 54 * c + 54 * c + 18 }));
         }
+    }
+
+    /// Of several terms with the greatest residues each sum is reduced.
+    #[test]
+    fn great_residues_are_added_up() {
+        // The greatest prime below 2^32.
+        let m = 4294967291u32;
+        let mut facts = Facts::new(vec![(-9, 9)], 1 << 20);
+        let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
+        let mut name = |form: Form| facts.atom(Atom::Name(form.into())).expect("a name");
+        // -x - 1, and what is congruent to it; minus the sum of all.
+        let parts = [1, 2, 3].map(|c| name(form(-1 - c * i128::from(m), &[(x, -1)])));
+        let sum = name(form(0, &parts.map(|a| (a, -1))));
+        assert_eq!(facts.modulo(sum, m, &form(3, &[(x, 3)]), &[]), Ok(()));
+        assert!(facts.modulo(sum, m, &form(2, &[(x, 3)]), &[]).is_err());
+        assert!(facts.modulo(sum, m, &form(3, &[(x, 2)]), &[]).is_err());
     }
 }

@@ -6,7 +6,7 @@
 use crate::atom::{Atom, Facts};
 use crate::claim::Why;
 use crate::form::{AtomId, Word};
-use crate::fun::{Fun, FunId, FunOp, OPERATIONS};
+use crate::fun::{Fun, FunId, FunOp, OPERATIONS, Op};
 
 /// Functions that composition may lead to, in one case.
 const FUNCTIONS: usize = 1 << 22;
@@ -73,7 +73,7 @@ impl Facts {
     pub(crate) fn composed(&mut self, outer: FunId, inner: FunId) -> Result<FunId, Why> {
         let long = || format!("a function of more than {OPERATIONS} operations");
         let funs = &mut self.enumerated.funs;
-        if funs.size(outer) > OPERATIONS || funs.len() > FUNCTIONS {
+        if funs.size(outer) > OPERATIONS || funs.count() > FUNCTIONS {
             return Err(long());
         }
         let size = funs.size(outer);
@@ -127,7 +127,7 @@ impl Facts {
             return Ok(Some((base, whole)));
         }
         let args = [whole].into_iter().collect();
-        let slice = Fun { width: 64 - shift, op: FunOp::Slice(shift), args };
+        let slice = Fun { width: 64 - shift, op: FunOp::Word(Op::Slice { lo: shift }), args };
         Ok(Some((base, self.enumerated.funs.intern(slice))))
     }
 }
@@ -160,7 +160,7 @@ mod tests {
         let half = |facts: &mut Facts, of: AtomId, bits: u8| {
             let whole = facts.enumerated.funs.lin(64, 0, 1, &[]);
             let args = [whole].into_iter().collect();
-            let op = FunOp::Slice(bits);
+            let op = FunOp::Word(Op::Slice { lo: bits });
             let fun = facts.enumerated.funs.intern(Fun { width: 64 - bits, op, args });
             facts.atom(Atom::Function { of, fun }).expect("a function")
         };
@@ -186,7 +186,7 @@ mod tests {
                 let args = [last, before].into_iter().collect();
                 before = std::mem::replace(
                     &mut last,
-                    funs.intern(Fun { width: 64, op: FunOp::Xor, args }),
+                    funs.intern(Fun { width: 64, op: FunOp::Word(Op::Xor), args }),
                 );
             }
             last

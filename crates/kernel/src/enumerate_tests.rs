@@ -1,7 +1,7 @@
 //! Ranges and lines against what each point says, and what they cost.
 
 use super::*;
-use crate::fun::{Fun, FunOp};
+use crate::fun::{Fun, FunOp, Op};
 
 fn table() -> Enumerated {
     Enumerated::new(1 << 30)
@@ -11,7 +11,7 @@ fn table() -> Enumerated {
 fn barrett(e: &mut Enumerated, q: i64) -> FunId {
     let v = (65536 + q / 2) / q;
     let wide = e.funs.lin(32, 1 << 15, v, &[]);
-    let op = FunOp::Slice(16);
+    let op = FunOp::Word(Op::Slice { lo: 16 });
     let quotient = e.funs.intern(Fun { width: 16, op, args: [wide].into_iter().collect() });
     e.funs.lin(16, 0, 1, &[(quotient, -q)])
 }
@@ -40,7 +40,7 @@ fn every_point_counts() {
             let x = e.funs.lin(64, 0, 1, &[]);
             let there = e.funs.constant(64, at);
             let args = [x, there].into_iter().collect();
-            let eq = e.funs.intern(Fun { width: 1, op: FunOp::Eq, args });
+            let eq = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Eq), args });
             let f = e.funs.lin(64, 3, 5, &[(eq, 1)]);
             assert_eq!(e.line(f, 0, 4000, m), None, "{at} {m}");
             assert!(e.line(f, at + 1, 9000, m).is_some());
@@ -89,10 +89,10 @@ fn a_line_is_one_within_its_interval() {
     let mut e = table();
     let (x, zero) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, 0));
     let args = [x, zero].into_iter().collect();
-    let less = e.funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+    let less = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
     let minus = e.funs.lin(32, 0, -1, &[]);
     let args = [less, minus, x].into_iter().collect();
-    let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
+    let f = e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Select), args });
     assert_eq!(e.line(f, 0, 100, 97), Some((1, 0)));
     assert_eq!(e.line(f, -100, 0, 97), Some((96, 0)));
     assert_eq!(e.line(f, -100, -1, 97), Some((96, 0)));
@@ -189,10 +189,10 @@ fn of_a_piece_the_slope_counts() {
     let mut e = table();
     let (x, a) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, middle + 1));
     let args = [x, a].into_iter().collect();
-    let less = e.funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+    let less = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
     let steep = e.funs.lin(32, -middle - 1, 2, &[]);
     let args = [less, x, steep].into_iter().collect();
-    let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
+    let f = e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Select), args });
     let mut slopes = Vec::new();
     let few = each_piece(&mut e.funs, f, (0, 2 * middle), 1000, &mut (1 << 30), &mut |piece| {
         let Piece::Affine { c, .. } = piece else { panic!("{piece:?}") };
@@ -230,10 +230,10 @@ fn what_is_kept_is_what_would_be_found() {
         let mut e = table();
         let (x, zero) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, 0));
         let args = [x, zero].into_iter().collect();
-        let less = e.funs.intern(Fun { width: 1, op: FunOp::Slt, args });
+        let less = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
         let minus = e.funs.lin(32, 0, -1, &[]);
         let args = [less, minus, x].into_iter().collect();
-        let f = e.funs.intern(Fun { width: 32, op: FunOp::Select, args });
+        let f = e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Select), args });
         for &(lo, hi) in order() {
             let size = |x: i64| x.abs();
             let all = (lo..=hi).map(size);
@@ -258,7 +258,7 @@ fn work_adds_up() {
         .map(|k| {
             let x = e.funs.lin(32, k, 1, &[]);
             let args = [x, x].into_iter().collect();
-            e.funs.intern(Fun { width: 32, op: FunOp::Mul, args })
+            e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Mul), args })
         })
         .collect();
     // Two operations at each of 1,000 points.
@@ -276,7 +276,7 @@ fn work_adds_up() {
     let mut e = Enumerated::new(0);
     let x = e.funs.lin(64, 0, 1, &[]);
     let args = [x, x].into_iter().collect();
-    let f = e.funs.intern(Fun { width: 64, op: FunOp::Mul, args });
+    let f = e.funs.intern(Fun { width: 64, op: FunOp::Word(Op::Mul), args });
     let (mut spent, ends) = (1 << 40, (0, wide - 1));
     let few = each_piece(&mut e.funs, f, ends, LOOKED_AT, &mut spent, &mut |_| true);
     assert!(few.is_none());
@@ -323,9 +323,9 @@ fn wide_intervals_of_one_function_share_their_parts() {
     let q = 30011;
     let wide = e.funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
     let args = [wide].into_iter().collect();
-    let part = e.funs.intern(Fun { width: 24, op: FunOp::Slice(40), args });
+    let part = e.funs.intern(Fun { width: 24, op: FunOp::Word(Op::Slice { lo: 40 }), args });
     let args = [part].into_iter().collect();
-    let quotient = e.funs.intern(Fun { width: 64, op: FunOp::Sext, args });
+    let quotient = e.funs.intern(Fun { width: 64, op: FunOp::Word(Op::Sext), args });
     let f = e.funs.lin(64, 0, 1, &[(quotient, -q)]);
     let end = 1i64 << 22;
     for i in 0..300 {

@@ -3,6 +3,7 @@
 use crate::atom::{Atom, Facts};
 use crate::claim::{Why, Witness};
 use crate::form::{AtomId, Form, Word};
+use crate::node::{ends, within};
 
 impl Facts {
     /// Rule *floor quotients*: if `0 <= R < 2^bits` and R is congruent to F modulo 2^bits, then
@@ -14,10 +15,7 @@ impl Facts {
         let Atom::Floor { form, bits } = self.get(floor)?.clone() else {
             return Err(format!("atom {floor} is no quotient"));
         };
-        let (lo, hi) = self.interval(rest)?;
-        if lo < 0 || hi >= 1i128 << bits {
-            return Err(format!("the remainder lies in [{lo}, {hi}], not in [0, 2^{bits})"));
-        }
+        within(self.interval(rest)?, ends(bits, false))?;
         self.same_word(&Word::of(&form, bits), &Word::of(rest, bits))?;
         let zero = form
             .combine(1, rest, -1)
@@ -35,12 +33,8 @@ impl Facts {
         if bits > 64 {
             return Err("a malformed equation".into());
         }
-        let (lo, hi) = self.interval_by(form, by)?;
-        if lo <= -(1i128 << bits) || hi >= 1i128 << bits {
-            return Err(format!(
-                "the form lies in [{lo}, {hi}], and may be another multiple of 2^{bits}"
-            ));
-        }
+        let (_, most) = ends(bits, false);
+        within(self.interval_by(form, by)?, (-most, most))?;
         // Of no bits all words are the same.
         self.same_word(&Word::of(form, bits), &Word::constant(0, bits))?;
         self.zero.push(form.clone());

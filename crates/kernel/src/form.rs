@@ -121,6 +121,11 @@ impl Word {
         Word { bits, k: 0, t: if bits == 0 { Vec::new() } else { vec![(a, 1)] } }
     }
 
+    /// The number that a word of `bits` bits is, if all are known, as signed.
+    pub fn number(&self, bits: u8) -> Option<i64> {
+        (self.t.is_empty() && self.bits == bits).then_some(self.k)
+    }
+
     /// An integer as a word.
     pub fn of(form: &Form, bits: u8) -> Word {
         let t = form.t.iter().map(|&(a, c)| (a, centre(c as i64, bits))).filter(|t| t.1 != 0);

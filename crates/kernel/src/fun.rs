@@ -5,6 +5,7 @@
 //! lanes is one function; what differs is the interval.
 
 use crate::form::centre;
+pub use ringforge_machine::graph::Op;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -13,11 +14,11 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FunId(pub u32);
 
-/// What a function node computes. Words as in [`ringforge_machine::graph::Op`]; the arguments of
-/// [`FunOp::Lin`] count as signed integers of their width.
+/// What a function node computes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum FunOp {
-    /// `k + x·X + Σ c_i·arg_i` modulo 2^width; `c` runs parallel to the arguments.
+    /// `k + x·X + Σ c_i·arg_i` modulo 2^width, of arguments as signed integers of their width; `c` runs parallel to
+    /// them.
     Lin {
         /// Constant.
         k: i64,
@@ -28,34 +29,8 @@ pub enum FunOp {
     },
     /// A constant (signed reading).
     Const(i64),
-    /// Bits from `lo`.
-    Slice(u8),
-    /// Side by side, lowest first.
-    Concat,
-    /// Sign extension.
-    Sext,
-    /// Zero extension.
-    Zext,
-    /// Product.
-    Mul,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Equality, width 1.
-    Eq,
-    /// Unsigned less-than, width 1.
-    Ult,
-    /// Signed less-than, width 1.
-    Slt,
-    /// Choice by a bit.
-    Select,
-    /// Signed saturation.
-    SatS,
-    /// Unsigned saturation of a signed argument.
-    SatU,
+    /// An operation on words, of those that need no other function.
+    Word(Op),
 }
 
 /// A function node.
@@ -72,7 +47,7 @@ pub struct Fun {
 impl Fun {
     /// What one evaluation costs: the parts of a concatenation are steps of their own.
     fn cost(&self) -> usize {
-        if self.op == FunOp::Concat { self.args.len() } else { 1 }
+        if self.op == FunOp::Word(Op::Concat) { self.args.len() } else { 1 }
     }
 }
 
@@ -158,18 +133,42 @@ impl Funs {
         }
     }
 
+    /// Interns an operation on functions, if it has the arguments, widths and numbers that it must have.
+    ///
+    /// # Errors
+    /// If it has not.
+    pub fn checked(&mut self, fun: Fun) -> Result<FunId, String> {
+        let w = fun.width;
+        let args: SmallVec<[u8; 3]> = fun.args.iter().map(|&f| self.get(f).width).collect();
+        let ok = match (&fun.op, &args[..]) {
+            (FunOp::Lin { c, .. }, args) => c.len() == args.len(),
+            (FunOp::Const(_), []) => true,
+            (FunOp::Const(_), _) => false,
+            (FunOp::Word(op), args) => match (op, args) {
+                (Op::Slice { lo }, [a]) => u16::from(*lo) + u16::from(w) <= u16::from(*a),
+                (Op::Concat, args) => args.iter().map(|&a| u32::from(a)).sum::<u32>() == w.into(),
+                // Of its own width an extension would be read as what it is not.
+                (Op::Sext | Op::Zext, [a]) => *a < w,
+                (Op::SatS | Op::SatU, [a]) => *a >= w,
+                (Op::Mul | Op::And | Op::Or | Op::Xor, [a, b]) => *a == w && *b == w,
+                (Op::Eq | Op::Ult | Op::Slt, [a, b]) => w == 1 && a == b,
+                (Op::Select, [c, a, b]) => *c == 1 && *a == w && *b == w,
+                _ => false,
+            },
+        };
+        if !(1..=64).contains(&w) || !ok {
+            return Err(format!("a malformed function {fun:?}"));
+        }
+        Ok(self.normal(fun))
+    }
+
     /// The node behind an id.
     pub fn get(&self, id: FunId) -> &Fun {
         &self.nodes[id.0 as usize]
     }
 
-    /// Whether there is no function.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     /// Number of distinct nodes.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.nodes.len()
     }
 
@@ -363,10 +362,16 @@ impl Steps {
                 self.lin(w, *k, *x, &terms)
             }
             FunOp::Const(c) => self.lin(w, *c, 0, &[]),
-            FunOp::Slice(lo) => self.push(w, StepOp::Floor(*lo), &a),
-            FunOp::Sext => self.lin(w, 0, 0, &[(a[0], 1)]),
+            FunOp::Word(op) => self.word(w, op, args, &a),
+        };
+    }
+
+    fn word(&mut self, w: u8, op: &Op, args: &[(usize, u8)], a: &[usize]) -> usize {
+        match op {
+            Op::Slice { lo } => self.push(w, StepOp::Floor(*lo), a),
+            Op::Sext => self.lin(w, 0, 0, &[(a[0], 1)]),
             // x + 2^bits·[x < 0] each, and nothing beyond the highest bit.
-            FunOp::Zext | FunOp::Concat => {
+            Op::Zext | Op::Concat => {
                 let (mut terms, mut at) = (Vec::new(), 0u8);
                 for &(arg, from) in args {
                     terms.push((arg, 1i64 << at));
@@ -378,25 +383,25 @@ impl Steps {
                 }
                 self.lin(w, 0, 0, &terms)
             }
-            FunOp::Mul => self.push(w, StepOp::Mul, &a),
-            FunOp::And => self.push(w, StepOp::And, &a),
+            Op::Mul => self.push(w, StepOp::Mul, a),
+            Op::And => self.push(w, StepOp::And, a),
             // The sum without the bits that both have, once and twice.
-            FunOp::Or | FunOp::Xor => {
-                let both = self.push(w, StepOp::And, &a);
-                let c = if node.op == FunOp::Or { -1 } else { -2 };
+            Op::Or | Op::Xor => {
+                let both = self.push(w, StepOp::And, a);
+                let c = if *op == Op::Or { -1 } else { -2 };
                 self.lin(w, 0, 0, &[(a[0], 1), (a[1], 1), (both, c)])
             }
             // What is between them is less than 1.
-            FunOp::Eq => {
+            Op::Eq => {
                 let between = self.lin(args[0].1, 0, 0, &[(a[0], 1), (a[1], -1)]);
                 let one = self.lin(args[0].1, 1, 0, &[]);
                 self.less(between, one, Some(args[0].1))
             }
-            FunOp::Ult => self.less(a[0], a[1], Some(args[0].1)),
-            FunOp::Slt => self.less(a[0], a[1], None),
-            FunOp::Select => self.push(w, StepOp::Select, &a),
-            FunOp::SatS | FunOp::SatU => {
-                let (have, signed) = (args[0].1, node.op == FunOp::SatS);
+            Op::Ult => self.less(a[0], a[1], Some(args[0].1)),
+            Op::Slt => self.less(a[0], a[1], None),
+            Op::Select => self.push(w, StepOp::Select, a),
+            Op::SatS | Op::SatU => {
+                let (have, signed) = (args[0].1, *op == Op::SatS);
                 let (top, mut v) = (i64::MAX >> (64 - w), a[0]);
                 if have > w || !signed {
                     v = self.end(v, have, if signed { -1 - top } else { 0 }, true);
@@ -406,7 +411,8 @@ impl Steps {
                 }
                 self.lin(w, 0, 0, &[(v, 1)])
             }
-        };
+            _ => unreachable!("a malformed function"),
+        }
     }
 }
 

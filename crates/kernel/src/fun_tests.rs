@@ -15,11 +15,11 @@ fn operations(funs: &mut Funs) -> Vec<(FunId, Is)> {
     let bit = |funs: &mut Funs, op, x, y| {
         funs.intern(Fun { width: 1, op, args: [x, y].into_iter().collect() })
     };
-    let less = bit(funs, FunOp::Slt, a, b);
+    let less = bit(funs, FunOp::Word(Op::Slt), a, b);
     let mut all: Vec<(FunId, Is)> = vec![
         (a, |a, _, _| a),
-        (bit(funs, FunOp::Eq, a, b), |a, b, _| (a == b).into()),
-        (bit(funs, FunOp::Ult, a, b), |a, b, _| (a < b).into()),
+        (bit(funs, FunOp::Word(Op::Eq), a, b), |a, b, _| (a == b).into()),
+        (bit(funs, FunOp::Word(Op::Ult), a, b), |a, b, _| (a < b).into()),
         (less, |a, b, _| (signed(a) < signed(b)).into()),
         (funs.constant(6, 77), |_, _, _| 13),
         (funs.lin(9, 300, -2, &[(a, 5), (b, -1), (a, 2)]), |a, b, x| {
@@ -33,22 +33,27 @@ fn operations(funs: &mut Funs) -> Vec<(FunId, Is)> {
         let args = args.iter().copied().collect();
         all.push((funs.intern(Fun { width, op, args }), is));
     };
-    op(6, FunOp::Mul, &[a, b], |a, b, _| a * b);
-    op(6, FunOp::And, &[a, b], |a, b, _| a & b);
-    op(6, FunOp::Or, &[a, b], |a, b, _| a | b);
-    op(6, FunOp::Xor, &[a, b], |a, b, _| a ^ b);
-    op(6, FunOp::Select, &[less, a, b], |a, b, _| if signed(a) < signed(b) { a } else { b });
-    op(3, FunOp::Slice(2), &[a], |a, _, _| a >> 2);
-    op(4, FunOp::Slice(2), &[a], |a, _, _| a >> 2);
-    op(12, FunOp::Concat, &[a, b], |a, b, _| a + 64 * b);
-    op(13, FunOp::Concat, &[b, less, a], |a, b, _| {
+    op(6, FunOp::Word(Op::Mul), &[a, b], |a, b, _| a * b);
+    op(6, FunOp::Word(Op::And), &[a, b], |a, b, _| a & b);
+    op(6, FunOp::Word(Op::Or), &[a, b], |a, b, _| a | b);
+    op(6, FunOp::Word(Op::Xor), &[a, b], |a, b, _| a ^ b);
+    op(
+        6,
+        FunOp::Word(Op::Select),
+        &[less, a, b],
+        |a, b, _| if signed(a) < signed(b) { a } else { b },
+    );
+    op(3, FunOp::Word(Op::Slice { lo: 2 }), &[a], |a, _, _| a >> 2);
+    op(4, FunOp::Word(Op::Slice { lo: 2 }), &[a], |a, _, _| a >> 2);
+    op(12, FunOp::Word(Op::Concat), &[a, b], |a, b, _| a + 64 * b);
+    op(13, FunOp::Word(Op::Concat), &[b, less, a], |a, b, _| {
         b + 64 * i128::from(signed(a) < signed(b)) + 128 * a
     });
-    op(11, FunOp::Sext, &[a], |a, _, _| signed(a));
-    op(11, FunOp::Zext, &[a], |a, _, _| a);
-    op(4, FunOp::SatS, &[a], |a, _, _| signed(a).clamp(-8, 7));
-    op(4, FunOp::SatU, &[a], |a, _, _| signed(a).clamp(0, 15));
-    op(6, FunOp::SatU, &[a], |a, _, _| signed(a).clamp(0, 63));
+    op(11, FunOp::Word(Op::Sext), &[a], |a, _, _| signed(a));
+    op(11, FunOp::Word(Op::Zext), &[a], |a, _, _| a);
+    op(4, FunOp::Word(Op::SatS), &[a], |a, _, _| signed(a).clamp(-8, 7));
+    op(4, FunOp::Word(Op::SatU), &[a], |a, _, _| signed(a).clamp(0, 15));
+    op(6, FunOp::Word(Op::SatU), &[a], |a, _, _| signed(a).clamp(0, 63));
     all
 }
 
@@ -89,24 +94,24 @@ fn operations_on_the_narrowest_and_the_widest_words() {
                 assert_eq!(funs.at(f, 0), centre(want as i64, width), "{op:?} of {x} and {y}, {w}");
             };
             let bit = |is: bool| i128::from(is);
-            is(1, FunOp::Eq, &[a, b], bit(unsigned(x) == unsigned(y)));
-            is(1, FunOp::Ult, &[a, b], bit(unsigned(x) < unsigned(y)));
-            is(1, FunOp::Slt, &[a, b], bit(signed(x) < signed(y)));
-            is(w, FunOp::Or, &[a, b], x | y);
-            is(w, FunOp::Xor, &[a, b], x ^ y);
-            is(1, FunOp::Slice(w - 1), &[a], unsigned(x) >> (w - 1));
+            is(1, FunOp::Word(Op::Eq), &[a, b], bit(unsigned(x) == unsigned(y)));
+            is(1, FunOp::Word(Op::Ult), &[a, b], bit(unsigned(x) < unsigned(y)));
+            is(1, FunOp::Word(Op::Slt), &[a, b], bit(signed(x) < signed(y)));
+            is(w, FunOp::Word(Op::Or), &[a, b], x | y);
+            is(w, FunOp::Word(Op::Xor), &[a, b], x ^ y);
+            is(1, FunOp::Word(Op::Slice { lo: w - 1 }), &[a], unsigned(x) >> (w - 1));
             for to in [1, 2, 30, 62, 63, 64] {
                 if to > w {
-                    is(to, FunOp::Zext, &[a], unsigned(x));
-                    is(to, FunOp::Sext, &[a], signed(x));
+                    is(to, FunOp::Word(Op::Zext), &[a], unsigned(x));
+                    is(to, FunOp::Word(Op::Sext), &[a], signed(x));
                 } else {
                     let (half, all) = (1i128 << (to - 1), 1i128 << to);
-                    is(to, FunOp::SatS, &[a], signed(x).clamp(-half, half - 1));
-                    is(to, FunOp::SatU, &[a], signed(x).clamp(0, all - 1));
+                    is(to, FunOp::Word(Op::SatS), &[a], signed(x).clamp(-half, half - 1));
+                    is(to, FunOp::Word(Op::SatU), &[a], signed(x).clamp(0, all - 1));
                 }
             }
             if w <= 32 {
-                is(2 * w, FunOp::Concat, &[a, b], unsigned(x) + (unsigned(y) << w));
+                is(2 * w, FunOp::Word(Op::Concat), &[a, b], unsigned(x) + (unsigned(y) << w));
             }
         }
         if w < 64 {
@@ -115,7 +120,7 @@ fn operations_on_the_narrowest_and_the_widest_words() {
             let (a, b) = (funs.constant(w, -1), funs.constant(64 - w, -1));
             for args in [[a, b], [b, a]] {
                 let args = args.into_iter().collect();
-                let f = funs.intern(Fun { width: 64, op: FunOp::Concat, args });
+                let f = funs.intern(Fun { width: 64, op: FunOp::Word(Op::Concat), args });
                 assert_eq!(funs.at(f, 0), -1);
             }
         }
@@ -153,7 +158,11 @@ fn every_point_is_visited_once() {
 fn sums_are_one_function_however_they_are_written() {
     let mut funs = Funs::default();
     let (x, y) = (funs.lin(16, 0, 1, &[]), funs.lin(16, 3, 5, &[]));
-    let f = funs.intern(Fun { width: 16, op: FunOp::Mul, args: [x, y].into_iter().collect() });
+    let f = funs.intern(Fun {
+        width: 16,
+        op: FunOp::Word(Op::Mul),
+        args: [x, y].into_iter().collect(),
+    });
     let one = funs.lin(16, 7, 2, &[(f, 3), (y, -1)]);
     assert_eq!(one, funs.lin(16, 7 + (1 << 16), 2, &[(y, -1), (f, 1), (f, 2)]));
     assert_eq!(one, funs.lin(16, 7, 2 - (1 << 16), &[(y, (1 << 16) - 1), (f, 3), (x, 1 << 16)]));
@@ -172,7 +181,7 @@ fn long_functions_keep_little() {
     let mut last = funs.lin(64, 1, 1, &[]);
     for _ in 0..2000 {
         let args = [last, funs.lin(64, 3, 5, &[])].into_iter().collect();
-        last = funs.intern(Fun { width: 64, op: FunOp::Xor, args });
+        last = funs.intern(Fun { width: 64, op: FunOp::Word(Op::Xor), args });
     }
     for k in 0..1000 {
         let f = funs.lin(64, k, 0, &[(last, 3)]);
@@ -182,7 +191,7 @@ fn long_functions_keep_little() {
     // A concatenation costs what its parts are.
     let bit = funs.lin(1, 0, 1, &[]);
     let args = std::iter::repeat_n(bit, 64).collect();
-    let word = funs.intern(Fun { width: 64, op: FunOp::Concat, args });
+    let word = funs.intern(Fun { width: 64, op: FunOp::Word(Op::Concat), args });
     assert_eq!((funs.size(bit), funs.size(word)), (1, 65));
     assert_eq!(funs.at(word, 1), -1);
     assert_eq!((funs.size(bit), funs.size(word)), (1, 65));

@@ -9,7 +9,6 @@
 //! linear form ([`claim`]).
 
 pub mod atom;
-pub mod average;
 pub mod certificate;
 pub mod check;
 mod chinese;
@@ -22,7 +21,6 @@ pub mod form;
 pub mod fun;
 mod guard;
 pub mod map;
-mod modular;
 mod node;
 pub mod pieces;
 pub mod replay;

@@ -1,11 +1,10 @@
 //! What a node's word is, from those of its arguments: the linear rules, which need no line of the
 //! certificate, and the rules that the certificate names.
 
-use crate::atom::{Atom, Facts, shifted};
-use crate::average::averaged;
+use crate::atom::{Atom, Facts};
 use crate::certificate::Rule;
 use crate::claim::{Why, Witness};
-use crate::form::{AtomId, Form, Word, centre};
+use crate::form::{AtomId, Form, Word};
 use crate::fun::{Fun, FunId, FunOp};
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
@@ -25,10 +24,6 @@ pub(crate) fn read(graph: &Graph, id: NodeId, tell: &mut dyn FnMut(NodeId)) {
             tell(args[0]);
         }
     }
-    if let Some((x, y)) = averaged(graph, node) {
-        tell(x);
-        tell(y);
-    }
 }
 
 /// Evaluates one node.
@@ -42,7 +37,7 @@ pub(crate) struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    pub(crate) fn word(&self, id: NodeId) -> &Word {
+    fn word(&self, id: NodeId) -> &Word {
         &self.words[id.0 as usize]
     }
 
@@ -65,10 +60,6 @@ impl Visit<'_> {
             Some(Rule::Negative { form, base, upper }) => {
                 self.rules.next();
                 self.negative(node, form, *base, *upper)?
-            }
-            Some(Rule::Average { a, b }) => {
-                self.rules.next();
-                self.average(node, a, b)?
             }
             _ => self.steps(node)?,
         };
@@ -116,8 +107,8 @@ impl Visit<'_> {
         match node.op {
             Op::Const(c) => Ok(Word::constant(c as i64, w)),
             Op::Input { operand, index } => {
-                let atom = self.facts.atom(Atom::Input { operand, index })?;
-                Ok(Word::atom(atom, w))
+                let atom = self.facts.known(&Atom::Input { operand, index });
+                Ok(atom.map_or(Word::default(), |a| Word::atom(a, w)))
             }
             Op::Address { .. } => Ok(Word::default()),
             Op::Add => Ok(self.word(args[0]).plus(self.word(args[1]), 1)),
@@ -132,15 +123,20 @@ impl Visit<'_> {
                 self.shift(&arg(0), w, k, signed)
             }
             Op::Concat => self.concat(node),
-            Op::And => self.and(&arg(0), &arg(1), w),
-            Op::Or | Op::Xor => self.or(node, &arg(0), &arg(1), w),
-            Op::Select => {
-                let (c, x, y) = (arg(0), arg(1), arg(2));
-                if c.bits == 1 && c.t.is_empty() {
-                    return Ok(if c.k != 0 { x } else { y });
-                }
-                Ok(if x == y { x } else { Word::default() })
+            Op::And => self.and(args, w),
+            Op::Or | Op::Xor => {
+                // A sum, less what both have, once or twice.
+                let rules = self.rules.len();
+                let both = self.and(args, w)?.times(if node.op == Op::Or { 1 } else { 2 }, w);
+                let sum = self.word(args[0]).plus(self.word(args[1]), 1);
+                let known = both.bits >= sum.bits || self.rules.len() < rules;
+                Ok(if known { sum.plus(&both, -1) } else { Word::default() })
             }
+            Op::Select => match (self.word(args[0]).number(1), arg(1), arg(2)) {
+                (Some(0), _, y) => Ok(y),
+                (Some(_), x, _) => Ok(x),
+                (None, x, y) => Ok(if x == y { x } else { Word::default() }),
+            },
             Op::SatS | Op::SatU => {
                 let (word, from) = (arg(0), width(&args[0]));
                 let Some(Rule::Extend { form, by }) = self.rules.as_slice().first() else {
@@ -148,9 +144,9 @@ impl Visit<'_> {
                 };
                 self.rules.next();
                 // An integer that both words hold is not changed.
-                self.holds(&word, form, by, from, true)?;
-                let (lo, hi) = self.facts.interval_by(form, by)?;
-                inside(lo, hi, w, matches!(node.op, Op::SatS))?;
+                let (own, result) = (ends(from, true), ends(w, node.op == Op::SatS));
+                let both = (own.0.max(result.0), own.1.min(result.1));
+                self.lies(&word, form, by, from, both)?;
                 Ok(Word::of(form, w))
             }
             Op::Eq | Op::Ult | Op::Slt => Ok(Word::default()),
@@ -163,11 +159,11 @@ impl Visit<'_> {
             return Ok(word.low(width));
         }
         // A constant is one.
-        if word.t.is_empty() && word.bits == from {
-            let bits = word.k as u64 & (u64::MAX >> (64 - from));
+        if let Some(k) = word.number(from) {
+            let bits = k as u64 & (u64::MAX >> (64 - from));
             let value = match op {
                 Op::Slice { lo } => (bits >> lo) as i64,
-                Op::Sext => word.k,
+                Op::Sext => k,
                 _ => bits as i64,
             };
             return Ok(Word::constant(value, width));
@@ -182,11 +178,11 @@ impl Visit<'_> {
                 let wanted =
                     if let Op::Slice { lo } = op { arg.bits.max(lo + width) } else { from };
                 let f = self.argument(*base, word, arg, wanted)?;
-                let f = self.op(width, operation(op)?, &[f]);
+                let f = self.op(width, op, &[f])?;
                 self.named(*base, f)
             }
             (Some(Rule::Extend { form, by }), Op::Sext | Op::Zext) => {
-                self.holds(word, form, by, from, *op == Op::Sext)?;
+                self.lies(word, form, by, from, ends(from, *op == Op::Sext))?;
                 Ok(Word::of(form, width))
             }
             (Some(Rule::Quotient { form, base, zeros, .. }), &Op::Slice { lo }) => {
@@ -213,33 +209,37 @@ impl Visit<'_> {
         {
             self.rules.next();
             let same = self.facts.with(form, zeros)?;
-            self.holds(word, &same, by, w, signed)?;
+            self.lies(word, &same, by, w, ends(w, signed))?;
             return self.quotient(form, k, w, *base);
         }
         let part = self.step(word, w, &Op::Slice { lo: k }, w - k)?;
         self.step(&part, w - k, &extension(signed), w)
     }
 
-    /// Rule *no wrap* for a word of `bits` bits: it is congruent to an integer that such words hold, so that
-    /// reading the word gives the integer.
-    pub(crate) fn holds(
+    /// Rule *no wrap*: a word of `bits` bits is congruent to an integer between these ends. If the ends are those of a
+    /// reading, reading the word gives the integer.
+    fn lies(
         &mut self,
         word: &Word,
         form: &Form,
         by: &Witness,
         bits: u8,
-        signed: bool,
+        ends: (i128, i128),
     ) -> Result<(), Why> {
+        self.is(word, form, bits)?;
+        within(self.facts.interval_by(form, by)?, ends)
+    }
+
+    /// All bits of a word are known, and those of an integer.
+    fn is(&mut self, word: &Word, form: &Form, bits: u8) -> Result<(), Why> {
         if word.bits != bits {
             return Err(format!("{} of {bits} bits are known", word.bits));
         }
-        self.facts.same_word(word, &Word::of(form, bits))?;
-        let (lo, hi) = self.facts.interval_by(form, by)?;
-        inside(lo, hi, bits, signed)
+        self.facts.same_word(word, &Word::of(form, bits))
     }
 
     /// `floor(form / 2^lo)` modulo 2^bits: multiples of 2^lo are taken out, and what all else is a multiple of.
-    pub(crate) fn quotient(
+    fn quotient(
         &mut self,
         form: &Form,
         lo: u8,
@@ -253,17 +253,16 @@ impl Visit<'_> {
             if lo >= 64 {
                 return Err("bits beyond the 64 of a function".into());
             }
-            let (l, h) = self.facts.interval(&rest)?;
-            inside(l, h, 64, true)?;
+            within(self.facts.interval(&rest)?, ends(64, true))?;
             let f = self.over(base, &Word::of(&rest, 64))?;
-            let f = self.op(64 - lo, FunOp::Slice(lo), &[f]);
+            let f = self.op(64 - lo, &Op::Slice { lo }, &[f])?;
             let atom = self.facts.atom(Atom::Function { of: base, fun: f })?;
             return Ok(whole.plus(&Word::atom(atom, bits), 1));
         }
         if let Ok((l, h)) = self.facts.interval(&rest)
-            && shifted(l, lo) == shifted(h, lo)
+            && l >> lo == h >> lo
         {
-            return Ok(whole.plus(&Word::constant(shifted(l, lo) as i64, bits), 1));
+            return Ok(whole.plus(&Word::constant((l >> lo) as i64, bits), 1));
         }
         // A quotient of a quotient is one.
         let mut inner = (rest, lo);
@@ -283,12 +282,8 @@ impl Visit<'_> {
     /// The product of two words: by a constant, or multiplied out.
     fn product(&mut self, x: &Word, y: &Word, w: u8) -> Result<Word, Why> {
         let Some(rule) = self.rules.next() else {
-            for (x, y) in [(x, y), (y, x)] {
-                if y.t.is_empty() && y.bits == w {
-                    return Ok(x.times(y.k, w));
-                }
-            }
-            return Ok(Word::default());
+            let by = |x: &Word, y: &Word| Some(x.times(y.number(w)?, w));
+            return Ok(by(x, y).or_else(|| by(y, x)).unwrap_or_default());
         };
         let Rule::Product { a, b } = rule else {
             return Err(format!("{} is no rule for a product", name(rule)));
@@ -340,10 +335,7 @@ impl Visit<'_> {
         }
         word = self.step(&word, w, &Op::Slice { lo: upper }, w - upper)?;
         w -= upper;
-        if word.bits != w {
-            return Err(format!("{} of {w} bits are known", word.bits));
-        }
-        self.facts.same_word(&word, &Word::of(form, w))?;
+        self.is(&word, form, w)?;
         let middle = Form::constant(1i128 << (w - 1));
         let shifted = form.combine(1, &middle, 1).ok_or("numbers beyond 128 bits")?;
         let plain = self.quotient(form, w, node.width, base)?;
@@ -351,85 +343,55 @@ impl Visit<'_> {
         Ok(plain.plus(&signed, -1))
     }
 
-    fn and(&mut self, x: &Word, y: &Word, w: u8) -> Result<Word, Why> {
-        if let Some(Rule::Sign { of, form, by }) = self.rules.as_slice().first() {
-            self.rules.next();
-            let (sign, other) = if *of == 0 { (x, y) } else { (y, x) };
-            if sign.bits != w {
-                return Err(format!("{} of {w} bits are known of a mask", sign.bits));
+    /// The bits that both arguments have: none or a product, by a rule, or those of a run of ones.
+    fn and(&mut self, args: &[NodeId], w: u8) -> Result<Word, Why> {
+        let [x, y] = [args[0], args[1]].map(|a| self.word(a).clone());
+        match self.rules.as_slice().first() {
+            Some(Rule::Sign { of, form, by }) => {
+                self.rules.next();
+                let (sign, other) = if *of == 0 { (x, y) } else { (y, x) };
+                self.lies(&sign, form, by, w, (-1, 0))?;
+                // All ones keep the other word, and are -1.
+                let sign = Word::constant(0, w).plus(&Word::of(form, w), -1);
+                return self.multiplied(&sign, &other);
             }
-            self.facts.same_word(sign, &Word::of(form, w))?;
-            let (lo, hi) = self.facts.interval_by(form, by)?;
-            if lo < -1 || hi > 0 {
-                return Err(format!("a sign in [{lo}, {hi}]"));
+            Some(Rule::Disjoint { zeros, form }) => {
+                self.rules.next();
+                let (x, y, other) = if *zeros == 0 { (x, y, args[1]) } else { (y, x, args[0]) };
+                let twos = x.t.iter().map(|t| t.1.trailing_zeros()).chain([x.k.trailing_zeros()]);
+                let twos = twos.min().unwrap_or(0).min(w.into());
+                if let Some(form) = form {
+                    self.lies(&y, form, &Witness::PLAIN, w, ends(twos as u8, false))?;
+                } else {
+                    // A zero extension has few bits whatever is known of its value.
+                    let node = self.graph.node(other);
+                    let short = |a: &NodeId| u32::from(self.graph.node(*a).width) <= twos;
+                    if node.op != Op::Zext || !node.args.iter().all(short) {
+                        return Err("a word that is no short extension".into());
+                    }
+                }
+                // As far as x is known it has no bit below 2^twos.
+                return Ok(Word::constant(0, x.bits));
             }
-            // All ones keep the other word, and are -1.
-            let sign = Word::constant(0, w).plus(&Word::of(form, w), -1);
-            return self.multiplied(&sign, other);
+            _ => {}
         }
-        for (x, mask) in [(x, y), (y, x)] {
-            if !mask.t.is_empty() || mask.bits != w {
-                continue;
-            }
-            let m = mask.k as u64 & (u64::MAX >> (64 - w));
+        for (x, mask) in [(&x, &y), (&y, &x)] {
+            let Some(m) = mask.number(w) else { continue };
+            let m = m as u64 & (u64::MAX >> (64 - w));
+            let (from, ones) = (m.trailing_zeros() as u8, m.count_ones() as u8);
             if m == 0 {
                 return Ok(Word::constant(0, w));
             }
-            let (from, ones) = (m.trailing_zeros() as u8, m.count_ones() as u8);
+            if ones == w {
+                return Ok(x.clone());
+            }
             if m >> from == u64::MAX >> (64 - ones) {
                 // A run of ones: the bits [from, from + ones) in place.
-                if ones == w {
-                    return Ok(x.clone());
-                }
                 let mut part = self.step(x, w, &Op::Slice { lo: from }, ones)?;
                 if from + ones < w {
                     part = self.step(&part, ones, &Op::Zext, w - from)?;
                 }
                 return Ok(part.times(1i64.wrapping_shl(from.into()), w));
-            }
-        }
-        Ok(Word::default())
-    }
-
-    fn or(&mut self, node: &Node, x: &Word, y: &Word, w: u8) -> Result<Word, Why> {
-        let or = node.op == Op::Or;
-        if let Some(Rule::Disjoint { zeros, form }) = self.rules.as_slice().first() {
-            self.rules.next();
-            let (x, y, node) =
-                if *zeros == 0 { (x, y, node.args[1]) } else { (y, x, node.args[0]) };
-            let twos = x.t.iter().map(|t| t.1.trailing_zeros()).chain([x.k.trailing_zeros()]).min();
-            let twos = twos.unwrap_or(0) as u8;
-            match form {
-                None => {
-                    // A zero extension has few bits whatever is known of its value.
-                    let node = self.graph.node(node);
-                    let short = node.op == Op::Zext && self.graph.node(node.args[0]).width <= twos;
-                    if !short {
-                        return Err("a word that is no short extension".into());
-                    }
-                }
-                Some(form) => {
-                    self.holds(y, form, &Witness::PLAIN, w, false)?;
-                    let (lo, hi) = self.facts.interval(form)?;
-                    if hi >= 1i128 << twos {
-                        return Err(format!("[{lo}, {hi}] is not below 2^{twos}"));
-                    }
-                }
-            }
-            return Ok(x.plus(y, 1));
-        }
-        for (x, y) in [(x, y), (y, x)] {
-            if !y.t.is_empty() || y.bits != w {
-                continue;
-            }
-            if y.k == 0 {
-                return Ok(x.clone());
-            }
-            if !or && y.k == -1 {
-                return Ok(Word::constant(-1, w).plus(x, -1));
-            }
-            if !or && y.k == centre(1i64.wrapping_shl((w - 1).into()), w) {
-                return Ok(x.plus(y, 1));
             }
         }
         Ok(Word::default())
@@ -466,7 +428,7 @@ impl Visit<'_> {
                         self.argument(*base, &word, &args[0], from)?,
                         self.argument(*base, &high, &args[1], bits)?,
                     ];
-                    let f = self.op(width, FunOp::Concat, &funs);
+                    let f = self.op(width, &Op::Concat, &funs)?;
                     self.named(*base, f)?
                 }
                 _ => {
@@ -507,17 +469,18 @@ impl Visit<'_> {
                 self.facts.enumerated.funs.lin(bits, 0, 0, &terms)
             }
             Op::Lshr(k) | Op::Ashr(k) => {
-                let part = self.op(w - k, FunOp::Slice(k), &funs);
+                let part = self.op(w - k, &Op::Slice { lo: k }, &funs)?;
                 let signed = matches!(node.op, Op::Ashr(_));
-                self.op(w, operation(&extension(signed))?, &[part])
+                self.op(w, &extension(signed), &[part])?
             }
-            _ => self.op(bits, operation(&node.op)?, &funs),
+            _ => self.op(bits, &node.op, &funs)?,
         };
         self.named(base, f)
     }
 
     /// The low bits of an argument as a function of an atom: of a word that is congruent to it, and known for so many.
     fn argument(&mut self, base: AtomId, own: &Word, arg: &Word, wanted: u8) -> Result<FunId, Why> {
+        self.facts.get(base)?;
         if wanted == 0 || arg.bits < wanted {
             return Err("too few bits are known".into());
         }
@@ -525,14 +488,16 @@ impl Visit<'_> {
         self.over(base, &arg.low(wanted))
     }
 
-    fn op(&mut self, width: u8, op: FunOp, args: &[FunId]) -> FunId {
+    fn op(&mut self, width: u8, op: &Op, args: &[FunId]) -> Result<FunId, Why> {
+        let funs = &mut self.facts.enumerated.funs;
         // What is extended to its own width, or all bits of a word, stays what it is, a signed reading.
-        if matches!(op, FunOp::Sext | FunOp::Zext | FunOp::Slice(0))
-            && self.facts.enumerated.funs.get(args[0]).width == width
+        if matches!(op, Op::Sext | Op::Zext | Op::Slice { lo: 0 })
+            && funs.get(args[0]).width == width
         {
-            return args[0];
+            return Ok(args[0]);
         }
-        self.facts.enumerated.funs.intern(Fun { width, op, args: args.iter().copied().collect() })
+        let args = args.iter().copied().collect();
+        funs.checked(Fun { width, op: FunOp::Word(op.clone()), args })
     }
 
     /// A function of an atom as a word of its width.
@@ -580,36 +545,15 @@ fn extension(signed: bool) -> Op {
     if signed { Op::Sext } else { Op::Zext }
 }
 
-/// An operation as one of functions.
-fn operation(op: &Op) -> Result<FunOp, Why> {
-    Ok(match op {
-        Op::Slice { lo } => FunOp::Slice(*lo),
-        Op::Concat => FunOp::Concat,
-        Op::Sext => FunOp::Sext,
-        Op::Zext => FunOp::Zext,
-        Op::Mul => FunOp::Mul,
-        Op::And => FunOp::And,
-        Op::Or => FunOp::Or,
-        Op::Xor => FunOp::Xor,
-        Op::Eq => FunOp::Eq,
-        Op::Ult => FunOp::Ult,
-        Op::Slt => FunOp::Slt,
-        Op::Select => FunOp::Select,
-        Op::SatS => FunOp::SatS,
-        Op::SatU => FunOp::SatU,
-        _ => return Err("no operation of functions".into()),
-    })
+/// The least and the greatest integer that words of `bits` bits hold.
+pub(crate) fn ends(bits: u8, signed: bool) -> (i128, i128) {
+    if signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-/// Whether words of `bits` bits hold all integers from lo to hi.
-fn inside(lo: i128, hi: i128, bits: u8, signed: bool) -> Result<(), Why> {
-    let (least, greatest) = if signed {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
-    };
-    if lo < least || hi > greatest {
-        return Err(format!("[{lo}, {hi}] does not fit {bits} bits"));
+/// Whether one interval lies within another one.
+pub(crate) fn within((lo, hi): (i128, i128), (least, most): (i128, i128)) -> Result<(), Why> {
+    if lo < least || hi > most {
+        return Err(format!("[{lo}, {hi}] is not within [{least}, {most}]"));
     }
     Ok(())
 }

@@ -168,7 +168,7 @@ fn apply(step: &Step, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fun::{Fun, FunOp};
+    use crate::fun::{Fun, FunOp, Op};
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
@@ -228,26 +228,33 @@ mod tests {
                     let have = funs.get(x).width;
                     let lo = r.random_range(0..have);
                     let width = if r.random() { have - lo } else { r.random_range(1..=have - lo) };
-                    Some(op(funs, width, FunOp::Slice(lo), &[x]))
+                    Some(op(funs, width, FunOp::Word(Op::Slice { lo }), &[x]))
                 }
                 (5, Some(x)) => {
                     let y = pick(r).unwrap_or(x);
                     let width = funs.get(x).width + funs.get(y).width;
-                    (width <= 64).then(|| op(funs, width, FunOp::Concat, &[x, y]))
+                    (width <= 64).then(|| op(funs, width, FunOp::Word(Op::Concat), &[x, y]))
                 }
                 (6, Some(x)) if funs.get(x).width < w => {
-                    let kind = if r.random() { FunOp::Sext } else { FunOp::Zext };
+                    let kind =
+                        if r.random() { FunOp::Word(Op::Sext) } else { FunOp::Word(Op::Zext) };
                     Some(op(funs, w, kind, &[x]))
                 }
                 (7, Some(x)) => {
                     let w = funs.get(x).width;
-                    let kind = [FunOp::Eq, FunOp::Ult, FunOp::Slt][r.random_range(0..3)].clone();
+                    let kind = [FunOp::Word(Op::Eq), FunOp::Word(Op::Ult), FunOp::Word(Op::Slt)]
+                        [r.random_range(0..3)]
+                    .clone();
                     of(funs, r, w).map(|y| op(funs, 1, kind, &[x, y]))
                 }
                 (8, Some(x)) => {
                     let w = funs.get(x).width;
-                    let kind = [FunOp::And, FunOp::Or, FunOp::Xor, FunOp::Mul]
-                        [r.random_range(0..4)]
+                    let kind = [
+                        FunOp::Word(Op::And),
+                        FunOp::Word(Op::Or),
+                        FunOp::Word(Op::Xor),
+                        FunOp::Word(Op::Mul),
+                    ][r.random_range(0..4)]
                     .clone();
                     let other = if r.random() {
                         let k = [0, -1, -1, 3][r.random_range(0..4)];
@@ -267,10 +274,11 @@ mod tests {
                     let w = funs.get(x).width;
                     of(funs, r, 1)
                         .zip(of(funs, r, w))
-                        .map(|(c, y)| op(funs, w, FunOp::Select, &[c, x, y]))
+                        .map(|(c, y)| op(funs, w, FunOp::Word(Op::Select), &[c, x, y]))
                 }
                 (11 | 12, Some(x)) if funs.get(x).width >= w => {
-                    let kind = if r.random() { FunOp::SatS } else { FunOp::SatU };
+                    let kind =
+                        if r.random() { FunOp::Word(Op::SatS) } else { FunOp::Word(Op::SatU) };
                     Some(op(funs, w, kind, &[x]))
                 }
                 _ => None,
@@ -328,7 +336,12 @@ mod tests {
     #[test]
     fn bits_of_two_lines_are_no_line() {
         let mut funs = Funs::default();
-        for (op, k) in [(FunOp::And, -1), (FunOp::And, 0), (FunOp::Or, 0), (FunOp::Xor, -1)] {
+        for (op, k) in [
+            (FunOp::Word(Op::And), -1),
+            (FunOp::Word(Op::And), 0),
+            (FunOp::Word(Op::Or), 0),
+            (FunOp::Word(Op::Xor), -1),
+        ] {
             let (a, b) = (funs.lin(32, 0, 1, &[]), funs.lin(32, k, 2, &[]));
             for args in [[a, b], [b, a]] {
                 let args = args.into_iter().collect();
@@ -342,11 +355,25 @@ mod tests {
     /// Comparisons, bits and products of all lines through few points, on all their intervals.
     #[test]
     fn operations_of_small_lines() {
-        const OPS: [FunOp; 7] =
-            [FunOp::Eq, FunOp::Ult, FunOp::Slt, FunOp::And, FunOp::Or, FunOp::Xor, FunOp::Mul];
+        const OPS: [FunOp; 7] = [
+            FunOp::Word(Op::Eq),
+            FunOp::Word(Op::Ult),
+            FunOp::Word(Op::Slt),
+            FunOp::Word(Op::And),
+            FunOp::Word(Op::Or),
+            FunOp::Word(Op::Xor),
+            FunOp::Word(Op::Mul),
+        ];
         let lines = || (-2..=2i64).flat_map(|k| (-1..=2i64).map(move |x| (k, x)));
         for op in OPS {
-            let width = if matches!(op, FunOp::Eq | FunOp::Ult | FunOp::Slt) { 1 } else { 4 };
+            let width = if matches!(
+                op,
+                FunOp::Word(Op::Eq) | FunOp::Word(Op::Ult) | FunOp::Word(Op::Slt)
+            ) {
+                1
+            } else {
+                4
+            };
             for (one, other) in lines().flat_map(|a| lines().map(move |b| (a, b))) {
                 let mut funs = Funs::default();
                 let args = [one, other].map(|(k, x)| funs.lin(4, k, x, &[]));
@@ -381,7 +408,8 @@ mod tests {
         for ((k, x), from) in lines.flat_map(|l| (0..=3u8).map(move |from| (l, from))) {
             let mut funs = Funs::default();
             let args = [funs.lin(6, k, x, &[])].into_iter().collect();
-            let f = funs.intern(Fun { width: 6 - from, op: FunOp::Slice(from), args });
+            let f =
+                funs.intern(Fun { width: 6 - from, op: FunOp::Word(Op::Slice { lo: from }), args });
             for (lo, hi) in (-3..=16i64).flat_map(|lo| (lo..=16).map(move |hi| (lo, hi))) {
                 let all = pieces(&mut funs, f, lo, hi, &mut 2000).expect("few points");
                 for piece in all {
@@ -422,24 +450,31 @@ mod tests {
         let [zero, ones, three] = [0, -1, 3].map(|k| funs.constant(64, k));
         let mut all = Vec::new();
         for (op, k) in [
-            (FunOp::And, zero),
-            (FunOp::And, ones),
-            (FunOp::Or, zero),
-            (FunOp::Or, ones),
-            (FunOp::Xor, zero),
-            (FunOp::Xor, ones),
-            (FunOp::Mul, zero),
-            (FunOp::Mul, three),
-            (FunOp::Eq, three),
-            (FunOp::Slt, three),
-            (FunOp::Ult, three),
+            (FunOp::Word(Op::And), zero),
+            (FunOp::Word(Op::And), ones),
+            (FunOp::Word(Op::Or), zero),
+            (FunOp::Word(Op::Or), ones),
+            (FunOp::Word(Op::Xor), zero),
+            (FunOp::Word(Op::Xor), ones),
+            (FunOp::Word(Op::Mul), zero),
+            (FunOp::Word(Op::Mul), three),
+            (FunOp::Word(Op::Eq), three),
+            (FunOp::Word(Op::Slt), three),
+            (FunOp::Word(Op::Ult), three),
         ] {
-            let width = if matches!(op, FunOp::Eq | FunOp::Slt | FunOp::Ult) { 1 } else { 64 };
+            let width = if matches!(
+                op,
+                FunOp::Word(Op::Eq) | FunOp::Word(Op::Slt) | FunOp::Word(Op::Ult)
+            ) {
+                1
+            } else {
+                64
+            };
             all.extend([[x, k], [k, x]].map(|args| (width, op.clone(), args.to_vec())));
         }
-        all.push((64, FunOp::Zext, vec![low]));
-        all.push((64, FunOp::Concat, vec![low, high]));
-        all.push((24, FunOp::Slice(40), vec![x]));
+        all.push((64, FunOp::Word(Op::Zext), vec![low]));
+        all.push((64, FunOp::Word(Op::Concat), vec![low, high]));
+        all.push((24, FunOp::Word(Op::Slice { lo: 40 }), vec![x]));
         for (width, op, args) in all {
             let f = funs.intern(Fun { width, op: op.clone(), args: args.into_iter().collect() });
             let found = pieces(&mut funs, f, -end, end, &mut 100_000).expect("few pieces");

@@ -1,13 +1,14 @@
 //! The walk: every line of a certificate and every node of the graph, once.
 
-use crate::atom::{Atom, Congruence, Facts};
+use crate::atom::{Atom, Facts};
 use crate::certificate::{Line, Rule};
 use crate::chinese::Integers;
-use crate::claim::{Why, Witness, Zero};
+use crate::claim::{Why, Witness};
+use crate::compare::Residue;
 use crate::form::{AtomId, Form, Word};
-use crate::fun::{Fun, FunId, FunOp};
+use crate::fun::{Fun, FunId};
 use crate::guard::guarded;
-use crate::node::{Visit, read};
+use crate::node::{Visit, read, within};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 
 /// Coefficients of certificates lie below this, so that no sum leaves 128 bits unseen.
@@ -83,7 +84,7 @@ pub struct Walked {
     /// Facts about all atoms.
     pub facts: Facts,
     /// The outputs modulo q.
-    pub outputs: Vec<Congruence>,
+    pub outputs: Vec<Residue>,
     /// Counts.
     pub replayed: Replayed,
 }
@@ -130,8 +131,7 @@ type Tick<'a> = &'a (dyn Fn(f64) -> bool + Sync);
 pub struct Walk<'a> {
     case: Case<'a>,
     facts: Facts,
-    /// The certificate's atoms and functions by the kernel's numbers.
-    atoms: Vec<AtomId>,
+    /// The certificate's functions by the kernel's numbers.
     funs: Vec<FunId>,
     needed: Vec<bool>,
     /// By node, the last one that reads its word; [`KEPT`] of outputs.
@@ -141,7 +141,7 @@ pub struct Walk<'a> {
     words: Vec<Word>,
     /// The next node to visit.
     next: usize,
-    outputs: Vec<Option<Congruence>>,
+    outputs: Vec<Option<Residue>>,
     replayed: Replayed,
     /// Why no more lines are taken.
     ended: Option<Why>,
@@ -165,7 +165,6 @@ impl<'a> Walk<'a> {
             Walk {
                 case,
                 facts: Facts::new(ranges, budget),
-                atoms: Vec::new(),
                 funs: Vec::new(),
                 needed,
                 last,
@@ -189,6 +188,7 @@ impl<'a> Walk<'a> {
         let taken = guarded(|| self.accept(line, tick));
         // After a panic nothing may be read of what was computed.
         self.ended = taken.as_ref().err().cloned();
+        self.facts.forget();
         self.replayed.lines += 1;
         taken.flatten()
     }
@@ -207,79 +207,62 @@ impl<'a> Walk<'a> {
     }
 
     fn accept(&mut self, line: &Line, tick: Tick) -> Result<(), Why> {
+        let (forms, words) = line.parts();
+        forms.into_iter().try_for_each(|form| self.form(form))?;
+        words.into_iter().try_for_each(|word| self.word(word))?;
+        let facts = &mut self.facts;
         match line {
             Line::Fun(fun) => self.fun(fun),
             Line::Atom(atom) => {
-                let atom = self.translate(atom)?;
                 self.replayed.names += usize::from(matches!(atom, Atom::Name(_)));
-                let id = self.facts.atom(atom)?;
-                self.atoms.push(id);
+                facts.define(match atom {
+                    Atom::Function { of, fun } => {
+                        let fun = self.funs.get(fun.0 as usize).ok_or("no such function yet")?;
+                        Atom::Function { of: *of, fun: *fun }
+                    }
+                    Atom::Product(x, y) => Atom::Product(*x.min(y), *x.max(y)),
+                    other => other.clone(),
+                })?;
                 Ok(())
             }
             Line::Bound { atom, lo, hi, by } => {
-                let (atom, by) = (self.atom(*atom)?, self.witness(by)?);
-                let form = match self.facts.get(atom)? {
+                let form = match facts.get(*atom)? {
                     Atom::Name(form) => (**form).clone(),
-                    _ => Form::atom(atom),
+                    _ => Form::atom(*atom),
                 };
-                let (l, h) = self.facts.interval_by(&form, &by)?;
+                let (l, h) = facts.interval_by(&form, by)?;
                 if l < *lo || h > *hi {
                     return Err(format!("[{l}, {h}] is found, [{lo}, {hi}] is claimed"));
                 }
-                self.facts.narrow(atom, *lo, *hi);
+                facts.narrow(*atom, *lo, *hi);
                 Ok(())
             }
             Line::Residue { atom, m, by } => {
-                let (atom, by) = (self.atom(*atom)?, self.witness(by)?);
-                let Atom::Name(form) = self.facts.get(atom)?.clone() else {
+                let Atom::Name(form) = facts.get(*atom)?.clone() else {
                     return Err("a residue of what is no name".into());
                 };
-                let is = self.facts.residue_by(&form, *m, &by)?;
-                // Over earlier atoms only, so that expanding it ends.
-                if is.t.iter().any(|t| t.0 >= atom) {
-                    return Err("a residue over later atoms".into());
-                }
-                self.facts.congruent(atom, is);
-                Ok(())
+                let is = facts.residue_by(&form, *m, by)?;
+                facts.congruent(*atom, is)
             }
-            Line::Modulo { atom, m, form, zeros } => {
-                let (atom, form) = (self.atom(*atom)?, self.form(form)?);
-                let zeros = self.zeros(zeros)?;
-                self.facts.modulo(atom, *m, &form, &zeros)
-            }
+            Line::Modulo { atom, m, form, zeros } => facts.modulo(*atom, *m, form, zeros),
             Line::Chinese { moduli, left, right, names } => {
-                let all = |atoms: &[AtomId]| {
-                    atoms.iter().map(|&a| self.atom(a)).collect::<Result<Vec<_>, _>>()
-                };
-                let (left, right, names) = (all(left)?, all(right)?, all(names)?);
-                let of = Integers { moduli, left: &left, right: &right, names: &names };
-                self.facts.chinese(&of, self.case.q, tick)
+                facts.chinese(&Integers { moduli, left, right, names }, self.case.q, tick)
             }
-            Line::Divide { floor, rest } => {
-                let (floor, rest) = (self.atom(*floor)?, self.form(rest)?);
-                self.facts.divide(floor, &rest)
-            }
-            Line::Near { form, bits, by } => {
-                let (form, by) = (self.form(form)?, self.witness(by)?);
-                self.facts.near(&form, *bits, &by)
-            }
+            Line::Divide { floor, rest } => facts.divide(*floor, rest),
+            Line::Near { form, bits, by } => facts.near(form, *bits, by),
             Line::Node { node, rules, claim } => {
                 let node = *node as usize;
                 if node < self.next || node >= self.words.len() || !self.needed[node] {
                     return Err(format!("node {node} is visited already, or never"));
                 }
                 self.visit_below(node)?;
-                let rules = rules.iter().map(|r| self.rule(r)).collect::<Result<Vec<_>, _>>()?;
-                let claim = claim.as_ref().map(|c| self.word(c)).transpose()?;
-                self.visit(node, &rules, claim)?;
+                self.visit(node, rules, claim.as_ref())?;
                 self.next = node + 1;
                 Ok(())
             }
             Line::Output { index, rules, form, by } => {
                 self.visit_below(self.words.len())?;
-                let rules = rules.iter().map(|r| self.rule(r)).collect::<Result<Vec<_>, _>>()?;
-                let (form, by) = (self.form(form)?, self.witness(by)?);
-                self.output(*index as usize, &rules, &form, &by)
+                self.output(*index as usize, rules, form, by)
             }
         }
     }
@@ -294,7 +277,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn visit(&mut self, node: usize, rules: &[Rule], claim: Option<Word>) -> Result<(), Why> {
+    fn visit(&mut self, node: usize, rules: &[Rule], claim: Option<&Word>) -> Result<(), Why> {
         let (id, graph) = (NodeId(node as u32), self.case.graph);
         if let Op::Input { operand, .. } = graph.node(id).op {
             let bits = self.case.operands.get(usize::from(operand)).map(|o| o.bits);
@@ -307,8 +290,11 @@ impl<'a> Walk<'a> {
         let mut visit = Visit { facts, graph, words, rules: rules.iter() };
         let mut word = visit.node(id).map_err(told)?;
         if let Some(claim) = claim {
-            self.facts.same_word(&word.low(claim.bits), &claim).map_err(told)?;
-            word = claim;
+            self.facts.same_word(&word.low(claim.bits), claim).map_err(told)?;
+            word = claim.clone();
+        }
+        if !self.facts.defines(&word.t) {
+            word = Word::default();
         }
         self.words[node] = word;
         let (last, words) = (&self.last, &mut self.words);
@@ -328,156 +314,45 @@ impl<'a> Walk<'a> {
         let mut visit = Visit { facts, graph, words, rules: rules.iter() };
         let word = visit.output(node, target.bits, target.signed)?;
         self.facts.same_word(&word, &Word::of(form, 64))?;
-        let (lo, hi) = self.facts.interval_by(form, by)?;
         // What is promised lies within 64 bits, and the extension of an element is no other integer there.
-        if !target.signed && lo < 0 {
-            return Err(format!("output {k} without sign as an integer in [{lo}, {hi}]"));
-        }
-        if lo < target.lo.into() || hi > target.hi.into() {
-            return Err(format!(
-                "output {k} lies in [{lo}, {hi}]; [{}, {}] is promised",
-                target.lo, target.hi
-            ));
-        }
+        let least = if target.signed { target.lo } else { target.lo.max(0) };
+        within(self.facts.interval_by(form, by)?, (least.into(), target.hi.into()))
+            .map_err(|why| format!("output {k}: {why}, which is promised"))?;
         self.outputs[k] = Some(self.facts.residue_by(form, case.q, by)?);
         Ok(())
-    }
-
-    fn atom(&self, a: AtomId) -> Result<AtomId, Why> {
-        self.atoms.get(a as usize).copied().ok_or_else(|| format!("no atom {a} yet"))
     }
 
     fn fun(&mut self, fun: &Fun) -> Result<(), Why> {
         let arg = |f: &FunId| self.funs.get(f.0 as usize).copied();
         let args: Option<smallvec::SmallVec<[FunId; 3]>> = fun.args.iter().map(arg).collect();
         let args = args.ok_or("a function of functions that are not there yet")?;
-        let funs = &mut self.facts.enumerated.funs;
-        let fun = Fun { args, ..fun.clone() };
-        well_formed(&fun, &|f| funs.get(f).width)?;
-        let id = funs.normal(fun);
+        let id = self.facts.enumerated.funs.checked(Fun { args, ..fun.clone() })?;
         self.funs.push(id);
         Ok(())
     }
 
-    fn translate(&self, atom: &Atom) -> Result<Atom, Why> {
-        Ok(match atom {
-            Atom::Input { .. } => atom.clone(),
-            Atom::Name(form) => Atom::Name(self.form(form)?.into()),
-            Atom::Function { of, fun } => {
-                let fun = self.funs.get(fun.0 as usize).copied().ok_or("no such function yet")?;
-                Atom::Function { of: self.atom(*of)?, fun }
-            }
-            Atom::Product(x, y) => {
-                let (x, y) = (self.atom(*x)?, self.atom(*y)?);
-                Atom::Product(x.min(y), x.max(y))
-            }
-            Atom::Floor { form, bits } => {
-                Atom::Floor { form: self.form(form)?.into(), bits: *bits }
-            }
-            Atom::Low(word) => Atom::Low(self.word(word)?.into()),
-            Atom::Value { .. } => atom.clone(),
-        })
-    }
-
-    fn terms<C: Copy>(&self, terms: &[(AtomId, C)]) -> Result<Vec<(AtomId, C)>, Why> {
-        let mut t = Vec::with_capacity(terms.len());
-        for &(a, c) in terms {
-            t.push((self.atom(a)?, c));
-        }
-        t.sort_unstable_by_key(|t| t.0);
-        Ok(t)
-    }
-
-    fn form(&self, form: &Form) -> Result<Form, Why> {
-        let out = Form { k: form.k, t: self.terms(&form.t)? };
+    fn form(&self, form: &Form) -> Result<(), Why> {
+        self.there(&form.t)?;
         let small = |c: i128| -COEFFICIENT < c && c < COEFFICIENT;
-        if !out.is_normal() || !small(out.k) || !out.t.iter().all(|t| small(t.1)) {
-            return Err("a form with an atom twice, a zero, or a number beyond 110 bits".into());
+        if !form.is_normal() || !small(form.k) || !form.t.iter().all(|t| small(t.1)) {
+            return Err("a form out of order, with a zero, or a number beyond 110 bits".into());
         }
-        Ok(out)
+        Ok(())
     }
 
-    fn word(&self, word: &Word) -> Result<Word, Why> {
-        let out = Word { bits: word.bits, k: word.k, t: self.terms(&word.t)? };
-        let sorted = out.t.windows(2).all(|w| w[0].0 < w[1].0);
-        if out.bits > 64 || !sorted || out != out.low(out.bits) {
+    fn word(&self, word: &Word) -> Result<(), Why> {
+        self.there(&word.t)?;
+        let sorted = word.t.windows(2).all(|w| w[0].0 < w[1].0);
+        if word.bits > 64 || !sorted || *word != word.low(word.bits) {
             return Err("a word that is not in normal form".into());
         }
-        Ok(out)
+        Ok(())
     }
 
-    fn zeros(&self, zeros: &[(Zero, i128)]) -> Result<Vec<(Zero, i128)>, Why> {
-        let one = |&(zero, factor): &(Zero, i128)| {
-            Ok(match zero {
-                Zero::Name(a) => (Zero::Name(self.atom(a)?), factor),
-                Zero::Fact(_) => (zero, factor),
-                Zero::NameTimes(a, x) => (Zero::NameTimes(self.atom(a)?, self.atom(x)?), factor),
-                Zero::FactTimes(i, x) => (Zero::FactTimes(i, self.atom(x)?), factor),
-            })
-        };
-        zeros.iter().map(one).collect()
+    /// Whether the atoms of all terms are there.
+    fn there<C>(&self, terms: &[(AtomId, C)]) -> Result<(), Why> {
+        terms.iter().try_for_each(|t| self.facts.get(t.0).map(|_| ()))
     }
-
-    fn witness(&self, by: &Witness) -> Result<Witness, Why> {
-        Ok(Witness { scale: by.scale, zeros: self.zeros(&by.zeros)? })
-    }
-
-    fn rule(&self, rule: &Rule) -> Result<Rule, Why> {
-        Ok(match rule {
-            Rule::Function { base, args } => Rule::Function {
-                base: self.atom(*base)?,
-                args: args.iter().map(|a| self.word(a)).collect::<Result<_, _>>()?,
-            },
-            Rule::Product { a, b } => Rule::Product { a: self.word(a)?, b: self.word(b)? },
-            Rule::Extend { form, by } => {
-                Rule::Extend { form: self.form(form)?, by: self.witness(by)? }
-            }
-            Rule::Quotient { form, base, zeros, by } => Rule::Quotient {
-                form: self.form(form)?,
-                base: base.map(|b| self.atom(b)).transpose()?,
-                zeros: self.zeros(zeros)?,
-                by: self.witness(by)?,
-            },
-            Rule::Whole => Rule::Whole,
-            Rule::Disjoint { zeros, form } => Rule::Disjoint {
-                zeros: *zeros,
-                form: form.as_ref().map(|f| self.form(f)).transpose()?,
-            },
-            Rule::Negative { form, base, upper } => Rule::Negative {
-                upper: *upper,
-                form: self.form(form)?,
-                base: base.map(|b| self.atom(b)).transpose()?,
-            },
-            Rule::Sign { of, form, by } => {
-                Rule::Sign { of: *of, form: self.form(form)?, by: self.witness(by)? }
-            }
-            Rule::Value { atom } => Rule::Value { atom: self.atom(*atom)? },
-            Rule::Average { a, b } => Rule::Average { a: self.form(a)?, b: self.form(b)? },
-        })
-    }
-}
-
-/// Whether an operation has the arguments, widths and numbers that it must have.
-fn well_formed(fun: &Fun, width: &dyn Fn(FunId) -> u8) -> Result<(), Why> {
-    let w = fun.width;
-    let args: Vec<u8> = fun.args.iter().map(|&f| width(f)).collect();
-    let ok = (1..=64).contains(&w)
-        && match (&fun.op, &args[..]) {
-            (FunOp::Lin { c, .. }, args) => c.len() == args.len(),
-            (FunOp::Const(_), []) => true,
-            (FunOp::Slice(lo), [a]) => u16::from(*lo) + u16::from(w) <= u16::from(*a),
-            (FunOp::Concat, args) => {
-                args.iter().map(|&a| u32::from(a)).sum::<u32>() == u32::from(w)
-            }
-            // Of its own width an extension would be read as what it is not.
-            (FunOp::Sext | FunOp::Zext, [a]) => *a < w,
-            (FunOp::SatS | FunOp::SatU, [a]) => *a >= w,
-            (FunOp::Mul | FunOp::And | FunOp::Or | FunOp::Xor, [a, b]) => *a == w && *b == w,
-            (FunOp::Eq | FunOp::Ult | FunOp::Slt, [a, b]) => w == 1 && a == b,
-            (FunOp::Select, [c, a, b]) => *c == 1 && *a == w && *b == w,
-            _ => false,
-        };
-    if ok { Ok(()) } else { Err(format!("a malformed function {fun:?}")) }
 }
 
 #[cfg(test)]
@@ -508,6 +383,10 @@ mod tests {
         let outputs = [sums, more];
         let case = Case { graph: &graph, operands: &operands, outputs: &outputs, target, q: 17 };
         let mut walk = Walk::new(case, 1 << 20).expect("a case");
+        for index in 0..50 {
+            let input = Line::Atom(Atom::Input { operand: 0, index });
+            walk.line(&input, &|_| true).expect("an input");
+        }
         walk.visit_below(sums.0 as usize).expect("sums");
         let kept = |walk: &Walk| -> Vec<usize> { walk.words.iter().map(|w| w.t.len()).collect() };
         assert_eq!(kept(&walk)[last as usize], 50, "its parts are put side by side yet");

@@ -67,9 +67,9 @@ const KINDS: [Damage; 6] =
 
 /// A line with one of its words changed, a number by little; [`None`] if it has no such word.
 fn changed(line: &Line, kind: Damage, random: &mut Random) -> Option<Line> {
-    const RULES: [&str; 10] = [
+    const RULES: [&str; 9] = [
         "function", "product", "extend", "quotient", "whole", "disjoint", "negative", "sign",
-        "average", "value",
+        "value",
     ];
     const OPERATIONS: [&str; 13] = [
         "concat", "sext", "zext", "mul", "and", "or", "xor", "eq", "ult", "slt", "select", "sats",

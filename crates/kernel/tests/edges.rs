@@ -61,7 +61,7 @@ fn near_zero_is_strictly_between() {
             if ok {
                 accepted(&b, &text);
             } else {
-                refused(&b, &text, 2, "may be another multiple of 2^4");
+                refused(&b, &text, 2, "is not within [-15, 15]");
             }
         }
     }
@@ -83,7 +83,7 @@ fn what_is_read_is_in_normal_form() {
         refused(&b, &format!("input 0 0\nnode 0 0 is {is}"), 2, word);
         refused(&b, &format!("input 0 0\nlow {is}"), 2, word);
     }
-    let form = "a form with an atom twice, a zero, or a number beyond 110 bits";
+    let form = "a form out of order, with a zero, or a number beyond 110 bits";
     let large = 1i128 << 110;
     for is in [
         format!("0 1 0 {large}"),
@@ -144,7 +144,7 @@ fn a_name_of_one_atom_is_that_atom_alone() {
     let mut all = known.lines[..28].to_vec();
     all.extend(lines("name 0 1 8 1\nbound 9 -17 17 by 1 0\nchinese 2 5 7 1 9 1 1 1 9"));
     let e = known.bench.replay(&all).err().expect("a name in itself");
-    assert_eq!((e.line, e.why.contains("which is later")), (31, true), "{e}");
+    assert_eq!((e.line, e.why.contains("a residue over later atoms")), (31, true), "{e}");
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn a_quotient_by_its_base_fits_64_bits() {
         b.outputs(&[s])
     };
     let text = "input 0 0\nnode 4 1 negative 0 0 0 1 0 3";
-    refused(&bench(third - 100, third + 100), text, 2, "does not fit 64 bits");
-    refused(&bench(-third - 100, 100 - third), text, 2, "does not fit 64 bits");
+    refused(&bench(third - 100, third + 100), text, 2, "is not within [-9223372036854775808, ");
+    refused(&bench(-third - 100, 100 - third), text, 2, "is not within [-9223372036854775808, ");
     // Half a word is added for the sign.
     refused(&bench(third - 20000, third - 20000), text, 3, "nothing is said");
 }
@@ -291,10 +291,10 @@ fn joined_words_end_where_the_others_begin() {
     };
     for (constant, hi, line, why) in [
         (256, 255, 4, "nothing is said"),
-        (256, 256, 3, "[0, 256] is not below 2^8"),
+        (256, 256, 3, "[0, 256] is not within [0, 255]"),
         (1, 0, 4, "nothing is said"),
-        (1, 1, 3, "[0, 1] is not below 2^0"),
-        (128, 128, 3, "[0, 128] is not below 2^7"),
+        (1, 1, 3, "[0, 1] is not within [0, 0]"),
+        (128, 128, 3, "[0, 128] is not within [0, 127]"),
     ] {
         let (b, z) = joined(constant, hi);
         refused(&b, &format!("input 0 0\ninput 1 0\nnode {z} 1 disjoint 0 1 0 1 1 1"), line, why);
@@ -305,7 +305,7 @@ fn joined_words_end_where_the_others_begin() {
     let z = b.node(16, Op::Or, &[x, y]);
     let b = b.outputs(&[z]);
     let text = format!("input 0 0\ninput 1 0\nnode {z} 1 disjoint 0 1 0 1 1 1");
-    refused(&b, &text, 3, "[0, 100] is not below 2^0");
+    refused(&b, &text, 3, "[0, 100] is not within [0, 0]");
 }
 
 /// Operations by what is no constant, or by a constant of which the rule is another operation's.
@@ -325,7 +325,6 @@ fn operations_without_a_rule_know_nothing() {
         (Op::Or, None, "0 1 0 1"),
         (Op::Xor, None, "0 1 0 1"),
         (Op::And, None, "0 0"),
-        (Op::Or, Some(-1), "-1 1 0 -1"),
         (Op::Or, Some(-32768), "-32768 1 0 1"),
         (Op::And, Some(5), "0 1 0 1"),
     ] {
@@ -361,7 +360,7 @@ fn saturations_that_change_nothing() {
         let x = b.input(0);
         let y = b.node(16, op, &[x]);
         let b = b.outputs(&[y]);
-        let (line, why) = if good { (3, "nothing is said") } else { (2, "does not fit 16 bits") };
+        let (line, why) = if good { (3, "nothing is said") } else { (2, "is not within") };
         refused(&b, "input 0 0\nnode 1 1 extend 0 1 0 1 by 1 0", line, why);
     }
 }

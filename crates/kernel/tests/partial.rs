@@ -87,13 +87,18 @@ fn a_mask_is_known_in_all_bits() {
     let text = "
         input 0 0
         node 3 1 sign 0 0 1 0 1 by 1 0";
-    refused(&b, text, 2, "8 of 16 bits are known of a mask");
+    refused(&b, text, 2, "8 of 16 bits are known");
     for (range, sign) in [((-1, 1), "[-1, 1]"), ((-2, 0), "[-2, 0]")] {
         let mut b = Bench::new(&[(range.0, range.1, 16), X]);
         let (s, x) = (b.input(0), b.input(1));
         let y = b.node(16, Op::And, &[s, x]);
         let b = b.outputs(&[y]);
-        refused(&b, "input 0 0\nnode 2 1 sign 0 0 1 0 1 by 1 0", 2, &format!("a sign in {sign}"));
+        refused(
+            &b,
+            "input 0 0\nnode 2 1 sign 0 0 1 0 1 by 1 0",
+            2,
+            &format!("{sign} is not within [-1, 0]"),
+        );
     }
 }
 
@@ -113,7 +118,7 @@ fn joined_words_have_no_bit_in_common() {
     let text = |rule: &str| format!("input 0 0\ninput 1 0\nnode 4 1 extend 0 1 1 1 by 1 0\n{rule}");
     refused(&bench(Op::Sext, 8), &text(byte), 4, "no short extension");
     refused(&bench(Op::Zext, 7), &text(byte), 4, "no short extension");
-    refused(&bench(Op::Zext, 6), &text(form), 4, "[0, 100] is not below 2^6");
+    refused(&bench(Op::Zext, 6), &text(form), 4, "[0, 100] is not within [0, 63]");
     // Nothing is said of the outputs, but the rule is taken.
     refused(&bench(Op::Zext, 7), &text(form), 5, "nothing is said of output 0");
     refused(&bench(Op::Zext, 8), &text(byte), 5, "nothing is said of output 0");
@@ -188,7 +193,7 @@ fn an_unsigned_output_is_not_negative() {
     let mut b = Bench::new(&[(-1, 5, 64)]).target(64, false, -10, 10);
     let x = b.input(0);
     let b = b.outputs(&[x]);
-    refused(&b, "input 0 0\noutput 0 0 is 0 1 0 1 by 1 0", 2, "without sign");
+    refused(&b, "input 0 0\noutput 0 0 is 0 1 0 1 by 1 0", 2, "is not within [0, ");
 }
 
 /// For x in [255, 256] the low eight bits read -1 and 0, and bits 4 to 7 of them 15 and 0. A function

@@ -4,10 +4,9 @@
 mod common;
 
 use common::cases::{all, case};
-use common::{Bench, lines};
+use common::lines;
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::replay::Walk;
-use ringforge_machine::graph::Op;
 
 /// A false certificate: the case, its line (from 1), what stands there instead (nothing: the line is
 /// left out), and the line and the reason of the refusal.
@@ -170,12 +169,24 @@ fn parts_of_words() {
 /// What a word is spelled over must be functions of the base, quotients as well.
 #[test]
 fn quotients_as_functions() {
-    let node = |floor: &str| format!("{floor}\nnode 2 1 function 0 1 16 0 1 2 1");
+    let node = |floor: &str| format!("{floor}\nnode 2 1 function 0 1 16 0 1 4 1");
     refuses(&[
-        ("quotient as function", 4, "node 2 1 function 0 1 16 1 1 1 1", 4, "left of a difference"),
-        ("quotient as function", 4, "node 2 1 function 0 1 16 0 1 1 2", 4, "left of a difference"),
+        (
+            "quotient as function",
+            14,
+            "node 2 1 function 0 1 16 1 1 1 1",
+            14,
+            "left of a difference",
+        ),
+        (
+            "quotient as function",
+            14,
+            "node 2 1 function 0 1 16 0 1 1 2",
+            14,
+            "left of a difference",
+        ),
         // Of another quotient of the same sum.
-        ("quotient as function", 4, &node("floor 3 0 1 0 1"), 5, "left of a difference"),
+        ("quotient as function", 14, &node("floor 3 0 1 0 1"), 15, "left of a difference"),
     ]);
 }
 
@@ -193,10 +204,7 @@ fn congruent_forms() {
         // What would replace itself for ever, and what has no residue.
         ("digits", 26, "modulo 8 5 0 1 8 1 0", 26, "over later atoms"),
         ("digits", 26, "modulo 4 5 0 1 8 1 0", 26, "over later atoms"),
-        ("digits", 26, "modulo 4 5 0 2 2 1 3 1 0", 26, "atom 3 is a quotient or a function"),
-        // What a digit is must have been said.
-        ("digits", 22, "", 26, "5·atom 7 is left of a difference"),
-        ("digits", 11, "", 25, "atom 4 is left of a difference"),
+        ("digits", 26, "modulo 4 5 0 2 2 1 3 1 0", 26, "functions of atom 2 are no line"),
     ]);
 }
 
@@ -218,7 +226,7 @@ fn integers_by_the_chinese_remainder_theorem() {
         // Polynomials in the atoms that are named, and no others.
         ("digits", 28, "chinese 2 5 7 1 0 0 1 8", 28, "value 1 is not known modulo 5"),
         ("digits", 28, "chinese 2 5 7 2 0 1 0 1 8", 28, "is no product of the two operands"),
-        ("digits", 28, "name 0 1 0 1\nchinese 2 5 7 1 9 1 1 1 8", 29, "which is later"),
+        ("digits", 28, "name 0 1 0 1\nchinese 2 5 7 1 9 1 1 1 8", 29, "over later atoms"),
         ("digits", 28, "chinese 2 5 7 1 9 1 1 1 8", 28, "no atom 9 yet"),
     ]);
 }
@@ -288,8 +296,8 @@ fn enumerated_functions() {
             "atom 1 is no function of atom 0",
         ),
         // A function that is another one.
-        ("choice", 4, "fun 1 ult 0 1", 11, "left of a difference"),
-        ("choice", 5, "fun 1 lin 1 0 2 -1", 12, "left of a difference"),
+        ("choice", 4, "fun 1 ult 0 1", 11, "0 bits are known of one word"),
+        ("choice", 5, "fun 1 lin 1 0 2 -1", 12, "0 of 16 bits are known"),
         (
             "choice",
             11,
@@ -347,8 +355,8 @@ fn malformed_functions() {
 fn extensions_that_do_not_wrap() {
     refuses(&[
         ("montgomery", 3, "node 2 1 extend 0 1 0 2 by 1 0", 3, "left of a difference"),
-        ("montgomery", 3, "node 2 1 extend 65536 1 0 1 by 1 0", 3, "does not fit 16 bits"),
-        ("side by side", 3, "node 2 1 extend -256 1 1 1 by 1 0", 3, "does not fit 8 bits"),
+        ("montgomery", 3, "node 2 1 extend 65536 1 0 1 by 1 0", 3, "is not within [-32768, 32767]"),
+        ("side by side", 3, "node 2 1 extend -256 1 1 1 by 1 0", 3, "is not within [0, 255]"),
         ("side by side", 3, "", 3, "bits are known"),
         (
             "conditional addition",
@@ -358,14 +366,20 @@ fn extensions_that_do_not_wrap() {
             "16 bits are known of one word",
         ),
         ("saturation", 3, "node 4 1 extend 0 1 0 4 by 1 0", 3, "left of a difference"),
-        ("saturation", 3, "node 4 1 extend 4294967296 1 0 5 by 1 0", 3, "does not fit 32 bits"),
+        (
+            "saturation",
+            3,
+            "node 4 1 extend 4294967296 1 0 5 by 1 0",
+            3,
+            "is not within [-32768, 32767]",
+        ),
         ("saturation", 3, "", 3, "bits are known"),
     ]);
     // A wider input does not fit.
     let mut known = case("saturation");
     known.bench.operands[0].hi = 6554;
     let e = known.bench.replay(&known.lines).err().expect("32770 does not fit 16 bits");
-    assert_eq!((e.line, e.why.contains("does not fit 16 bits")), (3, true), "{e}");
+    assert_eq!((e.line, e.why.contains("is not within")), (3, true), "{e}");
 }
 
 #[test]
@@ -382,7 +396,7 @@ fn products() {
             "left of a difference",
         ),
         ("montgomery", 6, "node 4 1 whole", 6, "no rule for a product"),
-        ("montgomery", 5, "product 0 0", 8, "left of a difference"),
+        ("montgomery", 5, "product 0 0", 13, "0 of 16 bits are known"),
     ]);
 }
 
@@ -400,8 +414,8 @@ fn quotients() {
             "no step is left for whole",
         ),
         // The remainder must be below 2^bits, and congruent.
-        ("montgomery", 16, "divide 3 0 1 6 1", 16, "the remainder lies in"),
-        ("montgomery", 16, "divide 3 1 1 4 1", 16, "the remainder lies in [1, 65536]"),
+        ("montgomery", 16, "divide 3 0 1 6 1", 16, "is not within [0, 65535]"),
+        ("montgomery", 16, "divide 3 1 1 4 1", 16, "[1, 65536] is not within [0, 65535]"),
         ("montgomery", 16, "divide 3 0 0", 16, "left of a difference"),
         ("montgomery", 16, "divide 2 0 1 4 1", 16, "is no quotient"),
         ("montgomery", 7, "floor 0 0 1 2 1", 7, "a quotient by 2^0"),
@@ -412,30 +426,30 @@ fn quotients() {
             4,
             "node 1 1 quotient -1 -65536 1 0 1 0 by 1 0",
             4,
-            "does not fit 16 bits",
+            "is not within [0, 65535]",
         ),
         (
             "arithmetic shifts",
             5,
             "node 1 1 quotient -1 65536 1 0 1 0 by 1 0",
             5,
-            "does not fit 16 bits",
+            "is not within [-32768, 32767]",
         ),
     ]);
     let mut known = case("logical shift");
     known.bench.operands[0].lo = -1;
     let e = known.bench.replay(&known.lines).err().expect("-1 is no unsigned word");
-    assert_eq!((e.line, e.why.contains("does not fit 16 bits")), (4, true), "{e}");
+    assert_eq!((e.line, e.why.contains("is not within")), (4, true), "{e}");
 }
 
 #[test]
 fn quotients_of_words_that_wrap() {
     refuses(&[
         // The word does wrap, the remainder is of another word or of fewer bits, the quotient of others.
-        ("halved", 4, "node 3 1 quotient -1 0 1 0 3 0 by 1 0", 4, "does not fit 16 bits"),
+        ("halved", 4, "node 3 1 quotient -1 0 1 0 3 0 by 1 0", 4, "is not within [0, 65535]"),
         ("halved", 2, "low 16 -1 1 0 -5", 4, "left of a difference"),
         ("halved", 2, "low 15 -1 1 0 -3", 4, "left of a difference"),
-        ("halved", 3, "floor 2 1 1 1 -1", 5, "left of a difference"),
+        ("halved", 3, "floor 2 1 1 1 -1", 5, "0 of 16 bits are known"),
         ("halved", 5, "output 0 0 is 32767 1 2 1 by 1 0", 5, "bits are known"),
         // Of low bits a quotient has fewer, and none of them beyond.
         ("low bits", 2, "node 2 0 is 9 0 1 0 3", 4, "7 bits are known of one word"),
@@ -450,13 +464,11 @@ fn quotients_of_words_that_wrap() {
         ("low bits", 4, "node 3 1 quotient -1 0 1 0 5 0 by 1 0", 4, "left of a difference"),
     ]);
     // Modulo what is no power of two a quotient must vanish.
-    for (name, line) in [("halved", 5), ("averages", 8)] {
-        let mut known = case(name);
-        for q in [3, 2046, 2047] {
-            known.bench.q = q;
-            let e = known.bench.replay(&known.lines).err().expect("no residue");
-            assert!(e.line == line && e.why.contains("does not vanish modulo"), "{name}: {e}");
-        }
+    let mut known = case("halved");
+    for q in [3, 2046, 2047] {
+        known.bench.q = q;
+        let e = known.bench.replay(&known.lines).err().expect("no residue");
+        assert!(e.line == 5 && e.why.contains("does not vanish modulo"), "{e}");
     }
 }
 
@@ -487,82 +499,12 @@ fn values_of_nodes() {
 }
 
 #[test]
-fn averages() {
-    let node = |rule: &str| format!("node 5 1 {rule}");
-    refuses(&[
-        ("averages", 6, &node("average 65535 1 2 -1 65535 1 2 -1"), 6, "left of a difference"),
-        ("averages", 6, &node("average 65534 1 2 -1 65535 1 3 -1"), 6, "left of a difference"),
-        ("averages", 6, &node("average 65535 1 2 -1 131071 1 3 -1"), 6, "does not fit 16 bits"),
-        ("averages", 6, &node("average -1 1 2 -1 65535 1 3 -1"), 6, "does not fit 16 bits"),
-        ("averages", 6, &node("extend 65535 1 4 1 by 1 0"), 6, "no step is left"),
-        ("averages", 6, "node 4 1 average 65535 1 2 -1 65535 1 3 -1", 6, "that is no average"),
-        ("averages", 5, "floor 1 0 2 2 -1 3 1", 8, "left of a difference"),
-        ("averages", 6, "", 7, "bits are known"),
-    ]);
-    // What is nearly one: each operation as it should be, and another.
-    let halved = |and: Op, xor: Op, shift: Op, sum: Op, z: bool| {
-        let mut b = Bench::new(&[(0, 65535, 16); 3]).target(16, false, 0, 65535).modulo(2048);
-        let (x, y, other) = (b.input(0), b.input(1), b.input(2));
-        let both = b.node(16, and, &[x, y]);
-        let one = b.node(16, xor, &[if z { other } else { x }, y]);
-        let half = b.node(16, shift, &[one]);
-        let node = b.node(16, sum, &[both, half]);
-        (b.outputs(&[node]), node)
-    };
-    let carried = |shift: Op, and: Op, mask: i64, sum: Op, z: bool| {
-        let mut b = Bench::new(&[(0, 65535, 16); 3]).target(16, false, 0, 65535).modulo(2048);
-        let (x, y, other) = (b.input(0), b.input(1), b.input(2));
-        let (xh, yh) = (b.node(16, Op::Lshr(1), &[x]), b.node(16, shift, &[y]));
-        let halves = b.node(16, sum, &[xh, yh]);
-        let both = b.node(16, and, &[if z { other } else { x }, y]);
-        let mask = b.constant(16, mask);
-        let carry = b.node(16, Op::And, &[both, mask]);
-        let node = b.node(16, Op::Add, &[halves, carry]);
-        (b.outputs(&[node]), node)
-    };
-    let right = [
-        halved(Op::And, Op::Xor, Op::Lshr(1), Op::Add, false),
-        carried(Op::Lshr(1), Op::And, 1, Op::Add, false),
-    ];
-    let wrong = [
-        halved(Op::Or, Op::Xor, Op::Lshr(1), Op::Add, false),
-        halved(Op::And, Op::Or, Op::Lshr(1), Op::Add, false),
-        halved(Op::And, Op::Xor, Op::Lshr(2), Op::Add, false),
-        halved(Op::And, Op::Xor, Op::Ashr(1), Op::Add, false),
-        halved(Op::And, Op::Xor, Op::Lshr(1), Op::Sub, false),
-        halved(Op::And, Op::Xor, Op::Lshr(1), Op::Add, true),
-        carried(Op::Ashr(1), Op::And, 1, Op::Add, false),
-        carried(Op::Lshr(2), Op::And, 1, Op::Add, false),
-        carried(Op::Lshr(1), Op::Or, 1, Op::Add, false),
-        carried(Op::Lshr(1), Op::And, 2, Op::Add, false),
-        carried(Op::Lshr(1), Op::And, 3, Op::Add, false),
-        carried(Op::Lshr(1), Op::And, 1, Op::Sub, false),
-        carried(Op::Lshr(1), Op::And, 1, Op::Add, true),
-    ];
-    let all = right.into_iter().map(|b| (b, true)).chain(wrong.into_iter().map(|b| (b, false)));
-    for ((bench, node), good) in all {
-        let text = format!(
-            "input 0 0
-            input 1 0
-            low 16 -1 1 0 -1
-            low 16 -1 1 1 -1
-            floor 1 0 2 2 -1 3 -1
-            node {node} 1 average 65535 1 2 -1 65535 1 3 -1
-            output 0 1 extend 65535 1 4 1 by 1 0 is 65535 1 4 1 by 1 0"
-        );
-        let e = bench.replay(&lines(&text)).err();
-        let refused = e.as_ref().is_some_and(|e| e.line == 6 && e.why.contains("is no average"));
-        assert!(if good { e.is_none() } else { refused }, "{e:?}");
-    }
-}
-
-#[test]
 fn forms_near_zero() {
     refuses(&[
         ("no wrap", 6, "near 17 0 3 0 1 1 1 3 -1 by 1 0", 6, "left of a difference"),
-        ("no wrap", 6, "near 15 0 3 0 1 1 1 3 -1 by 1 0", 6, "may be another multiple of 2^15"),
+        ("no wrap", 6, "near 15 0 3 0 1 1 1 3 -1 by 1 0", 6, "is not within [-32767, 32767]"),
         ("no wrap", 6, "near 16 1 3 0 1 1 1 3 -1 by 1 0", 6, "left of a difference"),
-        ("no wrap", 6, "near 0 0 3 0 1 1 1 3 -1 by 1 0", 6, "may be another multiple of 2^0"),
+        ("no wrap", 6, "near 0 0 3 0 1 1 1 3 -1 by 1 0", 6, "is not within [0, 0]"),
         ("no wrap", 6, "near 65 0 3 0 1 1 1 3 -1 by 1 0", 6, "a malformed equation"),
         ("no wrap", 6, "near 16 0 3 0 1 1 1 3 1 by 1 0", 6, "left of a difference"),
     ]);
@@ -570,7 +512,7 @@ fn forms_near_zero() {
     let mut known = case("no wrap");
     known.bench.operands[0].hi = 28000;
     let e = known.bench.replay(&known.lines).err().expect("33000 wraps");
-    assert_eq!((e.line, e.why.contains("another multiple of 2^16")), (6, true), "{e}");
+    assert_eq!((e.line, e.why.contains("is not within [-65535, 65535]")), (6, true), "{e}");
 }
 
 #[test]
@@ -580,7 +522,7 @@ fn joined_bits() {
         ("side by side", 3, "node 2 1 whole", 3, "no parts of one word"),
         ("disjoint", 4, "node 5 1 disjoint 1 0", 4, "no short extension"),
         ("disjoint", 5, "node 6 1 disjoint 0 1 0 1 1 1", 5, "left of a difference"),
-        ("disjoint", 5, "node 6 1 disjoint 1 1 65536 1 1 1", 5, "does not fit 16 bits"),
+        ("disjoint", 5, "node 6 1 disjoint 1 1 65536 1 1 1", 5, "is not within [0, 255]"),
     ]);
     // 255 + 1 has a bit in common with 256·x.
     let mut known = case("disjoint");
@@ -594,8 +536,14 @@ fn masks_of_signs() {
     refuses(&[
         ("sign", 4, "node 3 1 sign 0 1 1 1 1 by 1 0", 4, "left of a difference"),
         ("sign", 4, "node 3 1 sign 1 0 1 1 1 by 1 0", 4, "left of a difference"),
-        ("sign", 2, "floor 14 0 1 0 1", 4, "left of a difference"),
-        ("sign", 4, "node 3 1 sign 0 65536 1 1 1 by 1 0", 4, "a sign in [65535, 65536]"),
+        ("sign", 2, "floor 14 0 1 0 1", 4, "0 of 16 bits are known"),
+        (
+            "sign",
+            4,
+            "node 3 1 sign 0 65536 1 1 1 by 1 0",
+            4,
+            "[65535, 65536] is not within [-1, 0]",
+        ),
     ]);
 }
 
@@ -652,7 +600,7 @@ fn outputs() {
         let mut known = case(name);
         (known.bench.target.lo, known.bench.target.hi) = (lo, hi);
         let e = known.bench.replay(&known.lines).err().expect("out of the promised range");
-        assert_eq!((e.line, e.why.contains("is promised")), (known.lines.len(), true), "{e}");
+        assert_eq!((e.line, e.why.contains("which is promised")), (known.lines.len(), true), "{e}");
     }
     // Inputs and outputs have the widths of the contract.
     let mut known = case("unsigned");
@@ -672,8 +620,8 @@ fn order_and_numbers() {
         ("conditional addition", 14, "node 3 0 is 16 0 1 2 1", 14, "is visited already, or never"),
         ("conditional addition", 14, "node 99 0", 14, "is visited already, or never"),
         ("conditional addition", 9, "name 0 2 0 1 9 1", 9, "no atom 9 yet"),
-        ("conditional addition", 9, "name 0 2 0 1 0 1", 9, "a form with an atom twice"),
-        ("conditional addition", 9, "name 0 2 0 1 2 0", 9, "a form with an atom twice, a zero"),
+        ("conditional addition", 9, "name 0 2 0 1 0 1", 9, "a form out of order"),
+        ("conditional addition", 9, "name 0 2 0 1 2 0", 9, "a form out of order, with a zero"),
         (
             "conditional addition",
             9,

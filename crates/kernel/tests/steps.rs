@@ -199,6 +199,57 @@ fn runs_of_ones_as_masks() {
     }
 }
 
+/// Bits that both words have count once in *or*, twice in *exclusive or*, by the rules for them.
+#[test]
+fn bits_that_both_have() {
+    for (op, k, c) in [(Op::And, 0, -4591), (Op::Or, 4591, 4592), (Op::Xor, 4591, 9183)] {
+        let (b, node) = bench(&[X], |b, x| {
+            let (s, q) = (b.node(16, Op::Ashr(15), &[x[0]]), b.constant(16, 4591));
+            b.node(16, op.clone(), &[s, q])
+        });
+        let text = |k: i64, c: i64| {
+            format!(
+                "input 0 0
+                floor 15 0 1 0 1
+                node 1 1 quotient -1 0 1 0 1 0 by 1 0
+                node {node} 1 sign 0 0 1 1 1 by 1 0 is 16 {k} 1 1 {c}"
+            )
+        };
+        right(&b, &text(k, c));
+        wrong(&b, &text(k + 1, c), LEFT);
+        wrong(&b, &text(k, c - 1), LEFT);
+    }
+    for (op, is, other, few) in
+        [(Op::And, "0 0", "0 1 0 256", "0 0"), (Op::Or, "0 2 0 256 1 1", "0 0", "0 1 1 1")]
+    {
+        let (b, node) = bench(&[(-9, 9, 16), (0, 200, 8)], |b, x| {
+            let (high, low) = (b.node(16, Op::Shl(8), &[x[0]]), b.node(16, Op::Zext, &[x[1]]));
+            b.node(16, op.clone(), &[high, low])
+        });
+        let text = |first: &str, is: &str| {
+            let (high, low) = (node - 2, node - 1);
+            format!(
+                "input 0 0
+                input 1 0
+                node {high} 0 is {first}
+                node {low} 1 extend 0 1 1 1 by 1 0
+                node {node} 1 disjoint 0 0 is {is}"
+            )
+        };
+        let all = "16 0 1 0 256";
+        right(&b, &text(all, &format!("16 {is}")));
+        wrong(&b, &text(all, &format!("16 {other}")), LEFT);
+        // If few bits are known of one word, no more are known of what both have.
+        right(&b, &text("8 0 0", &format!("8 {few}")));
+        wrong(&b, &text("8 0 0", &format!("16 {is}")), "8 bits are known of one word");
+    }
+    let (b, node) = bench(&[X], |b, x| {
+        let ones = b.constant(16, -1);
+        b.node(16, Op::Or, &[x[0], ones])
+    });
+    right(&b, &format!("input 0 0\nnode {node} 0 is 16 -1 0"));
+}
+
 /// Parts side by side as a function: of both parts, and not of one and whatever function was told first.
 #[test]
 fn side_by_side_as_a_function_needs_both() {

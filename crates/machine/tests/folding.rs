@@ -337,3 +337,39 @@ fn leaves_are_one_node_however_often_they_are_asked_for() {
         assert_eq!((g.width(id), &g.node(id).op), (width, &op));
     }
 }
+
+/// Both ways to halve a sum of words that do not hold it are slices of the sum, and nothing that is nearly one of them.
+#[test]
+fn halves_of_sums_are_slices() {
+    type Build<'a> = &'a mut dyn FnMut(&mut Graph, u8, Op, &[NodeId]) -> NodeId;
+    let shape = |g: &mut Graph, build: Build, first: bool, (by, other, mask, turned): _| {
+        let [x, y, z] = [0, 1, 2].map(|i| g.input(4, 0, i));
+        let both = build(g, 4, Op::And, &[if other { z } else { x }, y]);
+        let (p, q) = if first {
+            let one = build(g, 4, Op::Xor, &[y, x]);
+            (both, build(g, 4, Op::Lshr(by), &[one]))
+        } else {
+            let halves = [build(g, 4, Op::Lshr(1), &[x]), build(g, 4, Op::Lshr(by), &[y])];
+            let mask = g.constant(4, mask);
+            (build(g, 4, Op::Add, &halves), build(g, 4, Op::And, &[both, mask]))
+        };
+        build(g, 4, Op::Add, &if turned { [q, p] } else { [p, q] })
+    };
+    for (first, turned) in [(false, false), (false, true), (true, false), (true, true)] {
+        for (by, other, mask) in [(1, false, 1), (2, false, 1), (1, true, 1), (1, false, 3)] {
+            let mut g = Graph::new();
+            let how = (by, other, mask, turned);
+            let folded = &mut |g: &mut Graph, w, op, args: &[NodeId]| g.rebuild(w, op, args);
+            let folded = shape(&mut g, folded, first, how);
+            let raw = &mut |g: &mut Graph, w, op, args: &[NodeId]| plain(g, w, op, args);
+            let raw = shape(&mut g, raw, first, how);
+            let right = by == 1 && !other && (first || mask == 1);
+            assert_eq!(matches!(g.node(folded).op, Op::Slice { lo: 1 }), right, "{first} {how:?}");
+            let tape = Tape::new(&g, &[folded, raw]).expect("no address");
+            for x in 0..1u64 << 12 {
+                let found = tape.run(|_, i| x >> (4 * i) & 15);
+                assert_eq!(found[0], found[1], "{first} {how:?} {x}");
+            }
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use crate::bilinear::Sheared;
 use crate::enumeration::Enumeration;
 use crate::first::Passed;
-use crate::funs::{FunId, FunOp, bits, centre};
+use crate::funs::{FunId, FunOp, Op, bits, centre};
 use crate::joint::Joints;
 use crate::reading::{NoReading, Odd, Reading};
 use crate::record::Record;
@@ -139,7 +139,7 @@ impl Cutter {
         if self.world.funs.get(f).width == width {
             return f;
         }
-        let op = if signed { FunOp::Sext } else { FunOp::Zext };
+        let op = if signed { FunOp::Word(Op::Sext) } else { FunOp::Word(Op::Zext) };
         self.op(width, op, &[f])
     }
 

@@ -305,7 +305,7 @@ impl Enumeration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::funs::{Fun, FunOp};
+    use crate::funs::{Fun, FunOp, Op};
 
     /// x - q·round(x / q) in words of 64 bits.
     fn reduced(funs: &mut Funs, q: i64) -> FunId {
@@ -313,8 +313,8 @@ mod tests {
         let mut op = |width: u8, op: FunOp, arg: FunId| {
             funs.intern(Fun { width, op, args: [arg].into_iter().collect() })
         };
-        let part = op(24, FunOp::Slice(40), wide);
-        let quotient = op(64, FunOp::Sext, part);
+        let part = op(24, FunOp::Word(Op::Slice { lo: 40 }), wide);
+        let quotient = op(64, FunOp::Word(Op::Sext), part);
         funs.lin(64, 0, 1, &[(quotient, -q)])
     }
 

@@ -1,6 +1,6 @@
 //! Forms of words that are extended, of their parts, and of products: the second half of [`Walk`].
 
-use crate::funs::{FunId, FunOp, centre};
+use crate::funs::{FunId, FunOp, Op, centre};
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, VarId, World};
 use crate::walk::Walk;
@@ -172,7 +172,7 @@ impl Walk<'_> {
                     w,
                 )),
                 Use::One(b, f) => {
-                    let f = self.cut.op(w, FunOp::Slice(lo), &[f]);
+                    let f = self.cut.op(w, FunOp::Word(Op::Slice { lo }), &[f]);
                     self.function(b, f)
                 }
                 Use::Opaque(c) => self.opaque(c),
@@ -189,10 +189,12 @@ impl Walk<'_> {
     fn has_quotient(&self, form: &Form) -> bool {
         let quotient = |f: FunId| {
             let mut fun = self.cut.world.funs.get(f);
-            while let (FunOp::Sext | FunOp::Zext, Some(&inner)) = (&fun.op, fun.args.first()) {
+            while let (FunOp::Word(Op::Sext) | FunOp::Word(Op::Zext), Some(&inner)) =
+                (&fun.op, fun.args.first())
+            {
                 fun = self.cut.world.funs.get(inner);
             }
-            matches!(fun.op, FunOp::Slice(1..))
+            matches!(fun.op, FunOp::Word(Op::Slice { lo: 1.. }))
         };
         form.t.iter().any(|t| match self.cut.world.atoms[t.0 as usize] {
             Atom::Fun(Base::Var(_), f) => quotient(f),
@@ -326,7 +328,7 @@ impl Walk<'_> {
                 Arc::new(Form::atom(self.cut.world.atom(Atom::Fun(Base::Low(low), f))))
             }
             _ => {
-                let f = self.cut.op(w, FunOp::Slice(16), &[sum]);
+                let f = self.cut.op(w, FunOp::Word(Op::Slice { lo: 16 }), &[sum]);
                 self.function(Base::Low(low), f)
             }
         };
@@ -355,7 +357,7 @@ impl Walk<'_> {
             (Use::Opaque(c), _) | (_, Use::Opaque(c)) => return self.low_product(a, b, w, c),
             (Use::One(x, f), Use::One(y, g)) if x == y => {
                 self.cut.by_function(Some(x), &[(Some(x), f), (Some(x), g)]);
-                let product = self.cut.op(w, FunOp::Mul, &[f, g]);
+                let product = self.cut.op(w, FunOp::Word(Op::Mul), &[f, g]);
                 return self.function(x, product);
             }
             _ => {}

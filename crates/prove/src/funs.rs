@@ -14,13 +14,13 @@ pub fn truncated(funs: &mut Funs, f: FunId, w: u8) -> Option<FunId> {
             let terms: Vec<(FunId, i64)> = node.args.into_iter().zip(c).collect();
             Some(funs.lin(w, k, x, &terms))
         }
-        FunOp::Sext | FunOp::Zext | FunOp::Concat => {
+        FunOp::Word(Op::Sext) | FunOp::Word(Op::Zext) | FunOp::Word(Op::Concat) => {
             let inner = *node.args.first()?;
             let have = funs.get(inner).width;
             match have.cmp(&w) {
                 std::cmp::Ordering::Equal => Some(inner),
                 std::cmp::Ordering::Greater => truncated(funs, inner, w),
-                std::cmp::Ordering::Less if node.op != FunOp::Concat => {
+                std::cmp::Ordering::Less if node.op != FunOp::Word(Op::Concat) => {
                     Some(funs.intern(Fun { width: w, op: node.op, args: node.args }))
                 }
                 std::cmp::Ordering::Less => None,
@@ -34,8 +34,8 @@ pub fn truncated(funs: &mut Funs, f: FunId, w: u8) -> Option<FunId> {
 pub fn bits(funs: &Funs, f: FunId) -> u8 {
     let node = funs.get(f);
     match (&node.op, node.args.first()) {
-        (FunOp::Sext, Some(a)) => bits(funs, *a),
-        (FunOp::Zext, Some(a)) => (funs.get(*a).width + 1).min(node.width),
+        (FunOp::Word(Op::Sext), Some(a)) => bits(funs, *a),
+        (FunOp::Word(Op::Zext), Some(a)) => (funs.get(*a).width + 1).min(node.width),
         (FunOp::Const(c), _) => 65 - (if *c < 0 { !*c } else { *c }).leading_zeros() as u8,
         _ => node.width,
     }
@@ -57,10 +57,10 @@ mod tests {
             let id = funs.intern(Fun { width, op, args: [f].into_iter().collect() });
             (id, bits(&funs, id))
         };
-        let (wide, few) = extended(FunOp::Zext, 16, eight);
+        let (wide, few) = extended(FunOp::Word(Op::Zext), 16, eight);
         assert_eq!(few, 9);
-        assert_eq!(extended(FunOp::Zext, 9, eight).1, 9);
-        assert_eq!(extended(FunOp::Sext, 16, eight).1, 8);
-        assert_eq!(extended(FunOp::Sext, 32, wide).1, 9);
+        assert_eq!(extended(FunOp::Word(Op::Zext), 9, eight).1, 9);
+        assert_eq!(extended(FunOp::Word(Op::Sext), 16, eight).1, 8);
+        assert_eq!(extended(FunOp::Word(Op::Sext), 32, wide).1, 9);
     }
 }

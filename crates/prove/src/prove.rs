@@ -331,7 +331,7 @@ fn told(refused: &Refused, line: Option<&Line>) -> String {
 fn count(c: &mut Counts, walk: &Walk) {
     let world = &walk.cut.world;
     c.variables += world.vars.len();
-    c.functions += world.funs.len();
+    c.functions += world.funs.count();
     c.enumerated += walk.cut.enumeration.proved().count();
     c.enumeration_work += walk.cut.enumeration.work;
     c.wide_sums += world.wides.len();

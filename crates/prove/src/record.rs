@@ -5,7 +5,7 @@
 //! plainly linear gets the rules of its steps and the form that the walk continues with.
 
 use crate::cut::Cutter;
-use crate::funs::{FunId, FunOp};
+use crate::funs::{FunId, FunOp, Op};
 use crate::quotient::View;
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
@@ -654,7 +654,11 @@ impl Cutter {
         let (low, m) = self.world.wides[wide as usize].low;
         let twos = common_twos(&self.world.wides[wide as usize].form);
         let l = self.world.funs.lin(16, 0, m, &[]);
-        let l = if twos > 0 { self.op(16 - twos, FunOp::Slice(twos), &[l]) } else { l };
+        let l = if twos > 0 {
+            self.op(16 - twos, FunOp::Word(Op::Slice { lo: twos }), &[l])
+        } else {
+            l
+        };
         let rest = self.extend(l, 64, false);
         let of = self.made_base(Base::Low(low))?;
         let fun = self.made_fun(rest);

@@ -6,6 +6,7 @@ use crate::funs::{FunId, FunOp};
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, Var, residue};
 use ringforge_contract::InputRange;
+use ringforge_kernel::atom::Atom as Made;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -285,9 +286,9 @@ impl<'g> Walk<'g> {
             Op::Concat => self.concat(args, w),
             Op::And => self.and(args[0], args[1], w),
             Op::Or | Op::Xor => self.or(&node.op, args[0], args[1], w),
-            Op::Eq => self.apply(FunOp::Eq, args, w),
-            Op::Ult => self.apply(FunOp::Ult, args, w),
-            Op::Slt => self.apply(FunOp::Slt, args, w),
+            Op::Eq => self.apply(FunOp::Word(Op::Eq), args, w),
+            Op::Ult => self.apply(FunOp::Word(Op::Ult), args, w),
+            Op::Slt => self.apply(FunOp::Word(Op::Slt), args, w),
             Op::Select => {
                 let c = self.get(args[0]);
                 if c.t.is_empty() {
@@ -296,7 +297,7 @@ impl<'g> Walk<'g> {
                 if self.get(args[1]) == self.get(args[2]) {
                     return self.get(args[1]);
                 }
-                let form = self.apply(FunOp::Select, args, w);
+                let form = self.apply(FunOp::Word(Op::Select), args, w);
                 if w > 16 && self.cut.world.cause_in(&form).is_some() {
                     return self.select_low(args, &form, w);
                 }
@@ -320,12 +321,18 @@ impl<'g> Walk<'g> {
                         return Arc::new(self.truncate(&form, w));
                     }
                 }
-                self.apply(if signed { FunOp::SatS } else { FunOp::SatU }, args, w)
+                self.apply(
+                    if signed { FunOp::Word(Op::SatS) } else { FunOp::Word(Op::SatU) },
+                    args,
+                    w,
+                )
             }
         }
     }
 
     fn input(&mut self, operand: u16, index: u32, w: u8) -> Arc<Form> {
+        // The kernel knows an input by its line.
+        self.cut.record.make(Made::Input { operand, index });
         let Some(&range) = self.inputs.get(operand as usize) else {
             let c = self.cut.unmodelled("an input that the contract does not name");
             return self.opaque(c);
@@ -428,7 +435,7 @@ impl<'g> Walk<'g> {
         // Else the same integer does, and stays the same atom; only 64 bits are worth shedding, and zeros: quotients
         // of words without sign have the lower half of those with sign.
         let whole = self.cut.world.funs.get(f);
-        let shed = whole.width > 32 || whole.op == FunOp::Zext;
+        let shed = whole.width > 32 || whole.op == FunOp::Word(Op::Zext);
         short.filter(|_| shed).map(|s| Form::atom(self.cut.world.atom(Atom::Fun(base, s))))
     }
 
@@ -489,7 +496,7 @@ impl<'g> Walk<'g> {
             let form = self.get(a);
             all.push((Arc::new(self.truncate(&form, 16)), 16));
         }
-        let low = self.apply_forms(FunOp::Select, &all, 16);
+        let low = self.apply_forms(FunOp::Word(Op::Select), &all, 16);
         let top = whole.scaled(1 << 16, w);
         Arc::new(Form::combine(&low, 1, &top, 1, w))
     }

@@ -240,18 +240,17 @@ fn in_wide_words() -> String {
 
 #[test]
 fn words_of_32_bits_on_the_way() {
-    let (mut values, mut averages) = (0, 0);
+    let mut values = 0;
     for compiler in compilers() {
         for (flags, bits) in [(&["-O1"][..], 12), (&["-O3"], 13), (&["-O3", "-mavx2"], 11)] {
             let r = proof(compiler, flags, &in_wide_words(), bits, &contract(bits, RING, None));
             assert!(r.is_proved(), "{compiler} {flags:?}: {}", told(&r));
             values += r.certificate.text.lines().filter(|l| l.starts_with("value ")).count();
-            averages += r.certificate.text.matches(" average ").count();
         }
     }
     // Values are gcc's.
     let by_gcc = program("gcc").is_none() || values > 0;
-    assert!(by_gcc && averages > 10, "{values} values, {averages} averages");
+    assert!(by_gcc, "{values} values");
     for (from, to) in [
         ("z[2][i]) >> 1;\n    v", "z[2][i]) >> 2;\n    v"),
         ("- 128 *", "- 64 *"),

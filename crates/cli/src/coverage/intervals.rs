@@ -7,9 +7,8 @@ use ringforge_certificate::stated::{About, Stated, only_names, stated};
 use ringforge_contract::CallCase;
 use ringforge_kernel::atom::{Atom, Facts};
 use ringforge_kernel::certificate::{Line, Rule};
-use ringforge_kernel::claim::{Witness, Zero};
-use ringforge_kernel::form::{AtomId, Form, Word, centre};
-use ringforge_kernel::fun::{Fun, FunId, FunOp};
+use ringforge_kernel::form::{Word, centre};
+use ringforge_kernel::fun::{Fun, FunId};
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
 type Interval = (i128, i128);
@@ -27,8 +26,7 @@ pub fn read(
 ) -> Vec<Option<Interval>> {
     let mut told = vec![None; graph.len()];
     let facts = Facts::new(ranges.clone(), BUDGET);
-    let mut reading =
-        Reading { graph, facts, atoms: Vec::new(), funs: Vec::new(), told: &mut told };
+    let mut reading = Reading { graph, facts, funs: Vec::new(), told: &mut told };
     for line in lines {
         // What cannot be followed leaves intervals unknown and nothing wrong.
         if reading.line(line, case).is_none() {
@@ -50,8 +48,7 @@ pub fn read(
 struct Reading<'a> {
     graph: &'a Graph,
     facts: Facts,
-    /// The certificate's atoms and functions by the store's numbers.
-    atoms: Vec<AtomId>,
+    /// The certificate's functions by the store's numbers.
     funs: Vec<FunId>,
     told: &'a mut Vec<Option<Interval>>,
 }
@@ -63,47 +60,40 @@ impl Reading<'_> {
                 let fun = self.fun(fun)?;
                 self.funs.push(fun);
             }
+            Line::Atom(Atom::Function { of, fun }) => {
+                let fun = *self.funs.get(fun.0 as usize)?;
+                self.facts.define(Atom::Function { of: *of, fun }).ok()?;
+            }
             Line::Atom(atom) => {
-                let atom = self.atom(atom)?;
-                let id = self.facts.atom(atom).ok()?;
-                self.atoms.push(id);
+                self.facts.define(atom.clone()).ok()?;
             }
-            Line::Bound { atom, lo, hi, .. } => {
-                let atom = self.id(*atom)?;
-                self.facts.narrow(atom, *lo, *hi);
-            }
-            Line::Divide { floor, rest } => {
-                let (floor, rest) = (self.id(*floor)?, self.form(rest)?);
-                self.facts.divide(floor, &rest).ok()?;
-            }
-            Line::Near { form, bits, by } => {
-                let (form, by) = (self.form(form)?, self.witness(by)?);
-                self.facts.near(&form, *bits, &by).ok()?;
-            }
+            Line::Bound { atom, lo, hi, .. } => self.facts.narrow(*atom, *lo, *hi),
+            Line::Divide { floor, rest } => self.facts.divide(*floor, rest).ok()?,
+            Line::Near { form, bits, by } => self.facts.near(form, *bits, by).ok()?,
             Line::Node { node, rules, claim } => {
                 let id = NodeId(*node);
                 let node = self.graph.node(id);
                 if let Some(word) = claim {
-                    self.word(id, node.width, word)?;
+                    self.word(id, node.width, word);
                 }
                 if let Some((rule, others)) = rules.split_first()
                     && others.iter().all(only_names)
                 {
-                    self.rule(id, node, rule)?;
+                    self.rule(id, node, rule);
                 }
             }
             Line::Output { index, form, by, .. } => {
-                let (form, by) = (self.form(form)?, self.witness(by)?);
-                let found = self.facts.interval_by(&form, &by).ok();
+                let found = self.facts.interval_by(form, by).ok();
                 self.tell(*case.outputs.get(*index as usize)?, found);
             }
             Line::Residue { .. } | Line::Modulo { .. } | Line::Chinese { .. } => {}
         }
+        self.facts.forget();
         Some(())
     }
 
     /// What a node's only rule states about the node, and about its arguments.
-    fn rule(&mut self, id: NodeId, node: &Node, rule: &Rule) -> Option<()> {
+    fn rule(&mut self, id: NodeId, node: &Node, rule: &Rule) {
         let extends = matches!(node.op, Op::Sext | Op::Zext | Op::SatS | Op::SatU);
         for (about, stated) in stated(rule, extends) {
             let id = match about {
@@ -114,33 +104,22 @@ impl Reading<'_> {
             let Some(id) = id else { continue };
             let found = match stated {
                 Stated::Word(word) => {
-                    self.word(id, self.graph.node(id).width, word)?;
+                    self.word(id, self.graph.node(id).width, word);
                     continue;
                 }
-                Stated::Integer(form, by) => {
-                    self.facts.interval_by(&self.form(form)?, &self.witness(by)?).ok()
-                }
-                Stated::Mean(a, b) => {
-                    let forms = [self.form(a)?, self.form(b)?];
-                    let [a, b] = forms.map(|f| self.facts.interval(&f).ok());
-                    a.zip(b).map(|(a, b)| ((a.0 + b.0) >> 1, (a.1 + b.1) >> 1))
-                }
+                Stated::Integer(form, by) => self.facts.interval_by(form, by).ok(),
                 Stated::Mask => Some((-1, 0)),
             };
             self.tell(id, found);
         }
-        Some(())
     }
 
     /// A node is congruent to a word, if the word has all of the node's bits.
-    fn word(&mut self, id: NodeId, width: u8, word: &Word) -> Option<()> {
+    fn word(&mut self, id: NodeId, width: u8, word: &Word) {
         if word.bits >= width && !word.t.is_empty() {
-            let t = word.t.iter().map(|&(a, c)| (a, i128::from(c))).collect();
-            let form = self.form(&Form { k: word.k.into(), t })?;
-            let found = self.facts.interval(&form).ok();
+            let found = self.facts.interval(&word.integer()).ok();
             self.tell(id, found);
         }
-        Some(())
     }
 
     fn tell(&mut self, id: NodeId, found: Option<Interval>) {
@@ -151,65 +130,10 @@ impl Reading<'_> {
         };
     }
 
-    fn id(&self, a: AtomId) -> Option<AtomId> {
-        self.atoms.get(a as usize).copied()
-    }
-
-    fn form(&self, form: &Form) -> Option<Form> {
-        let t = form.t.iter().map(|&(a, c)| Some((self.id(a)?, c))).collect::<Option<Vec<_>>>();
-        let mut t = t?;
-        t.sort_unstable();
-        Some(Form { k: form.k, t })
-    }
-
-    fn witness(&self, by: &Witness) -> Option<Witness> {
-        let zero = |&(zero, factor): &(Zero, i128)| {
-            Some(match zero {
-                Zero::Name(a) => (Zero::Name(self.id(a)?), factor),
-                Zero::Fact(_) => (zero, factor),
-                Zero::NameTimes(a, x) => (Zero::NameTimes(self.id(a)?, self.id(x)?), factor),
-                Zero::FactTimes(i, x) => (Zero::FactTimes(i, self.id(x)?), factor),
-            })
-        };
-        let zeros = by.zeros.iter().map(zero).collect::<Option<_>>()?;
-        Some(Witness { scale: by.scale, zeros })
-    }
-
-    fn atom(&self, atom: &Atom) -> Option<Atom> {
-        Some(match atom {
-            Atom::Input { .. } | Atom::Value { .. } => atom.clone(),
-            Atom::Name(form) => Atom::Name(self.form(form)?.into()),
-            Atom::Function { of, fun } => {
-                Atom::Function { of: self.id(*of)?, fun: *self.funs.get(fun.0 as usize)? }
-            }
-            Atom::Product(x, y) => {
-                let (x, y) = (self.id(*x)?, self.id(*y)?);
-                Atom::Product(x.min(y), x.max(y))
-            }
-            Atom::Floor { form, bits } => {
-                Atom::Floor { form: self.form(form)?.into(), bits: *bits }
-            }
-            Atom::Low(word) => {
-                let form = Form { k: 0, t: word.t.iter().map(|&(a, c)| (a, c.into())).collect() };
-                let t = self.form(&form)?.t.into_iter().map(|(a, c)| (a, c as i64)).collect();
-                Atom::Low(Word { bits: word.bits, k: word.k, t }.into())
-            }
-        })
-    }
-
     fn fun(&mut self, fun: &Fun) -> Option<FunId> {
         let args = fun.args.iter().map(|f| self.funs.get(f.0 as usize).copied());
         let args = args.collect::<Option<smallvec::SmallVec<[FunId; 3]>>>()?;
-        let funs = &mut self.facts.enumerated.funs;
-        Some(match &fun.op {
-            FunOp::Lin { k, x, c } => {
-                let terms: Vec<(FunId, i64)> =
-                    args.iter().copied().zip(c.iter().copied()).collect();
-                funs.lin(fun.width, *k, *x, &terms)
-            }
-            FunOp::Const(c) => funs.constant(fun.width, *c),
-            _ => funs.intern(Fun { args, ..fun.clone() }),
-        })
+        Some(self.facts.enumerated.funs.normal(Fun { args, ..fun.clone() }))
     }
 }
 

@@ -1,11 +1,41 @@
 //! Values as rows over one operand, or as sums of products of a left and a right row.
+//!
+//! Rule *rounded polynomials*: modulo a power of two, values may be floor quotients by 2^b and remainders
+//! modulo 2^b.
+//!
+//! **Statement.** For each value v that an output depends on, by a number n of low bits that are needed of it,
+//!
+//! ```text
+//! v ≡ P   (mod 2^n)
+//! ```
+//!
+//! with a polynomial P in the inputs and in *errors*, which are unknown integers. P has integer coefficients and is
+//! affine in each operand. Each error belongs to one of them.
+//!
+//! - An input is itself. A sum has the sum of the polynomials of its terms, a product of two values their product; of
+//!   c·v, n - v₂(c) bits of v are needed.
+//! - A value that is congruent to F modulo 2^b has F's polynomial, n bits of F being needed, and where n > b an error of
+//!   its own times 2^b.
+//! - `floor(F / 2^b)`: n + b bits of F are needed. If 2^b divides all coefficients of F's polynomial modulo
+//!   2^(n + b), then all are divided by 2^b.
+//!
+//! An output that is needed modulo 2^k is what is asked for if its coefficients are, modulo 2^k, and those of errors zero.
+//!
+//! *Proof.* For the quotient: `F = P + 2^(n+b)·j` for an integer j; coefficients of P may be changed by multiples of
+//! 2^(n+b), so that 2^b divides them as integers. Then 2^b divides F, and `floor(F / 2^b) = F / 2^b = P / 2^b + 2^n·j`.
+//! All else is linear. ∎
+//!
+//! Coefficients are found tile by tile as all others are, errors being elements after those of the operands, and
+//! quotients are divided there (`tiles.rs`).
 
-use super::rounded::{self, MOST, Made};
 use super::{Layout, Mismatch, Residue, Rounded, Side, Values};
 use rustc_hash::FxHashSet;
 
 /// A value of one operand: elements and coefficients in `[1, m)`, by element; 0 is the constant 1.
 pub(super) type Row = Vec<(u32, u32)>;
+
+/// Bits of a value that may be needed.
+const MOST: u8 = 31;
 
 /// Errors of each side at most: time and memory grow with their square.
 pub(super) const ERRORS: usize = 1 << 14;
@@ -71,6 +101,15 @@ impl Sums {
     }
 }
 
+/// What a value is made of: nothing but an input, or a form, rounded.
+struct Made {
+    v: u32,
+    /// Low bits of the value that are needed.
+    need: u8,
+    form: Option<Residue>,
+    rounded: Rounded,
+}
+
 /// What a value is.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -133,31 +172,20 @@ impl Forms {
         for form in outputs {
             this.mark(form, all, &mut needed)?;
         }
-        let mut list: Vec<(usize, u8, Made)> = Vec::new();
-        for v in (0..count).rev() {
-            let need = std::mem::take(&mut needed[v]);
+        let mut list: Vec<Made> = Vec::new();
+        for v in (0..count as u32).rev() {
+            let need = std::mem::take(&mut needed[v as usize]);
             if need == 0 {
                 continue;
             }
-            let unknown = Mismatch::Unknown(v as u32, m);
-            let made = match twos {
-                Some(_) => Made::new(values, v as u32, need).ok_or(unknown)?,
-                None if values.leaf(v as u32).is_some() => Made::Leaf,
-                None => Made::Form(values.residue(v as u32, m).ok_or(unknown)?),
-            };
-            match &made {
-                Made::Leaf => {}
-                Made::Form(form) | Made::Rounded(form, Rounded::Low(_)) => {
-                    this.mark(form, need, &mut needed[..v])?;
-                }
-                Made::Rounded(form, Rounded::Floor(bits)) => {
-                    this.mark(form, need + bits, &mut needed[..v])?;
-                }
+            let made = this.made(values, v, need).ok_or(Mismatch::Unknown(v, m))?;
+            if let Some(form) = &made.form {
+                this.mark(form, need + made.rounded.lost(), &mut needed[..v as usize])?;
             }
-            list.push((v, need, made));
+            list.push(made);
         }
-        for (v, need, made) in list.into_iter().rev() {
-            this.define(values, layout, v as u32, need, &made)?;
+        for made in list.into_iter().rev() {
+            this.define(values, layout, &made)?;
         }
         for form in outputs {
             let parts = this.parts(form, all)?;
@@ -170,17 +198,38 @@ impl Forms {
         Ok(this)
     }
 
+    /// The modulus of forms where `need` low bits are asked for; m, modulo other numbers.
+    fn modulus(&self, need: u8) -> u32 {
+        self.twos.map_or(self.m, |_| 1 << need)
+    }
+
+    /// What is known of the `need` low bits of a value.
+    fn made(&self, values: &dyn Values, v: u32, need: u8) -> Option<Made> {
+        let exact = Rounded::Floor(0);
+        if values.leaf(v).is_some() {
+            return Some(Made { v, need, form: None, rounded: exact });
+        }
+        if let Some(form) = values.residue(v, self.modulus(need)) {
+            return Some(Made { v, need, form: Some(form), rounded: exact });
+        }
+        let rounded = values.rounded(v).filter(|_| self.twos.is_some())?;
+        let bits = need.checked_add(rounded.lost()).filter(|b| *b <= MOST)?;
+        let form = values.before_rounding(v, self.modulus(bits))?;
+        Some(Made { v, need, form: Some(form), rounded })
+    }
+
     /// Low bits that are needed of a term where `need` are of c times it; all, modulo other numbers.
     fn demand(&self, c: u32, need: u8) -> u8 {
         match self.twos {
-            Some(_) => rounded::demand(c, need),
+            Some(_) if c == 0 => 0,
+            Some(_) => need.saturating_sub(c.trailing_zeros() as u8),
             None => need,
         }
     }
 
     /// Marks what `need` bits of a form depend on, which must be among `needed`.
     fn mark(&mut self, form: &Residue, need: u8, needed: &mut [u8]) -> Result<(), Mismatch> {
-        if form.m != self.twos.map_or(self.m, |_| 1 << need) {
+        if form.m != self.modulus(need) {
             return Err(Mismatch::Modulus(form.m));
         }
         self.terms += form.t.len();
@@ -198,24 +247,19 @@ impl Forms {
         &mut self,
         values: &dyn Values,
         layout: &Layout,
-        v: u32,
-        need: u8,
         made: &Made,
     ) -> Result<(), Mismatch> {
-        let (form, own, bits) = match made {
-            Made::Leaf => {
-                let element =
-                    values.leaf(v).and_then(|(o, i)| layout.element(o.into(), i as usize));
-                let (side, x) = element.ok_or(Mismatch::Unknown(v, self.m))?;
-                self.kinds[v as usize] = self.push_row(side, vec![(x as u32, 1)]);
-                return Ok(());
-            }
-            Made::Form(form) => (form, None, 0),
-            Made::Rounded(form, Rounded::Low(bits)) => (form, Some(*bits), 0),
-            Made::Rounded(form, Rounded::Floor(bits)) => (form, None, *bits),
+        let (v, need, lost) = (made.v, made.need, made.rounded.lost());
+        let Some(form) = &made.form else {
+            let element = values.leaf(v).and_then(|(o, i)| layout.element(o.into(), i as usize));
+            let (side, x) = element.ok_or(Mismatch::Unknown(v, self.m))?;
+            self.kinds[v as usize] = self.push_row(side, vec![(x as u32, 1)]);
+            return Ok(());
         };
-        let mut parts = self.parts(form, need + bits)?;
-        if let Some(own) = own.filter(|b| *b < need) {
+        let mut parts = self.parts(form, need + lost)?;
+        if let Rounded::Low(own) = made.rounded
+            && own < need
+        {
             // 2^own times an integer of which nothing is known, an element beside what the value is of.
             let right = parts.iter().all(|p| matches!(p.0, Part::Product(0, _)));
             let side = if right { Side::Right } else { Side::Left };
@@ -228,7 +272,7 @@ impl Forms {
             let part = if right { Part::Product(0, row) } else { Part::Product(row, 0) };
             parts.push((part, 1 << own));
         }
-        self.kinds[v as usize] = self.value(parts, v, need + bits, bits)?;
+        self.kinds[v as usize] = self.value(parts, v, need + lost, lost)?;
         Ok(())
     }
 

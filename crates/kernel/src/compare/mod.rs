@@ -13,13 +13,12 @@
 //!
 //! With the constant 1 as element 0 of both operands everything is bilinear, and one engine
 //! (`tiles.rs`) serves all kinds of contract. Modulo powers of two, values may also be rounded
-//! (`rounded.rs`).
+//! (`forms.rs`).
 
 mod asked;
 #[cfg(test)]
 mod differences_tests;
 mod forms;
-mod rounded;
 #[cfg(test)]
 mod rounded_tests;
 #[cfg(test)]
@@ -28,22 +27,21 @@ mod tiles;
 
 use asked::Asked;
 use forms::Forms;
-use ringforge_contract::{Computes, Contract};
-use std::borrow::Cow;
+use ringforge_contract::Contract;
 use tiles::differences;
 
 /// What a linear form modulo m is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Term {
-    /// The value of that number.
-    Value(u32),
     /// The integer product of two values, the smaller number first.
     Product(u32, u32),
+    /// The value of that number.
+    Value(u32),
 }
 
 impl Term {
     /// The values that it is the product of.
-    fn factors(self) -> impl Iterator<Item = u32> {
+    pub(crate) fn factors(self) -> impl Iterator<Item = u32> {
         let (x, y) = match self {
             Term::Value(x) => (x, None),
             Term::Product(x, y) => (x, Some(y)),
@@ -55,12 +53,20 @@ impl Term {
 /// `k + Σ c·term` modulo m, residues below m; sorted by term, none zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Residue {
-    /// The modulus, from 2 to 2^31.
+    /// The modulus, from 2 to 2^31 where it is compared.
     pub m: u32,
     /// The constant.
     pub k: u32,
     /// Terms with their coefficients.
     pub t: Vec<(Term, u32)>,
+}
+
+impl Residue {
+    /// The same modulo a divisor of the modulus.
+    pub fn modulo(&self, m: u32) -> Residue {
+        let t = self.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
+        Residue { m, k: self.k % m, t }
+    }
 }
 
 /// How a value is made of a form.
@@ -72,22 +78,23 @@ pub enum Rounded {
     Floor(u8),
 }
 
+impl Rounded {
+    /// Low bits of the form that the value does not have.
+    fn lost(self) -> u8 {
+        if let Rounded::Floor(bits) = self { bits } else { 0 }
+    }
+}
+
 /// Numbered values, each an input element or congruent to values before it.
 pub trait Values {
     /// Operand and element, of a value that is an input.
     fn leaf(&self, v: u32) -> Option<(u16, u32)>;
     /// What any other value is congruent to modulo m, if that is known: values with smaller numbers.
-    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>>;
+    fn residue(&self, v: u32, m: u32) -> Option<Residue>;
     /// How a value is made of a form, if it is.
-    fn rounded(&self, v: u32) -> Option<Rounded> {
-        let _ = v;
-        None
-    }
+    fn rounded(&self, v: u32) -> Option<Rounded>;
     /// What the form of a value that is rounded is congruent to modulo m: values with smaller numbers.
-    fn before_rounding(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
-        let _ = (v, m);
-        None
-    }
+    fn before_rounding(&self, v: u32, m: u32) -> Option<Residue>;
     /// How many values there are: numbers lie below.
     fn count(&self) -> usize;
 }
@@ -242,20 +249,13 @@ pub fn compare(
     if outputs.len() != n {
         return Err(Mismatch::Outputs(outputs.len(), n));
     }
-    let layout = Layout::new(
-        n * contract.pairs,
-        match contract.computes {
-            Computes::Product | Computes::BaseProduct { .. } => {
-                &[(Side::Left, 0), (Side::Right, 0)]
-            }
-            Computes::Accumulate { .. } => &[(Side::Left, 0), (Side::Left, 1), (Side::Right, 0)],
-            Computes::Forward { .. }
-            | Computes::Inverse { .. }
-            | Computes::Scale { .. }
-            | Computes::ToStandard
-            | Computes::FromStandard => &[(Side::Left, 0)],
-        },
-    )?;
+    let at: &'static [(Side, usize)] =
+        match (contract.computes.inputs(), contract.computes.accumulates()) {
+            (1, _) => &[(Side::Left, 0)],
+            (_, false) => &[(Side::Left, 0), (Side::Right, 0)],
+            (_, true) => &[(Side::Left, 0), (Side::Left, 1), (Side::Right, 0)],
+        };
+    let layout = Layout::new(n * contract.pairs, at)?;
     let m = u32::try_from(contract.ring.q()).map_err(|_| Mismatch::TooLarge)?;
     let forms = Forms::new(values, &layout, m, outputs)?;
     let asked = Asked::new(contract, tie, &layout)?;

@@ -36,11 +36,11 @@ impl Values for Table {
             _ => None,
         }
     }
-    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+    fn residue(&self, v: u32, m: u32) -> Option<Residue> {
         match &self.values[v as usize] {
-            Value::Form(form) => Some(Cow::Owned(form.modulo(m))),
+            Value::Form(form) => Some(form.modulo(m)),
             Value::Rounded(form, Rounded::Low(bits)) if (1u64 << bits).is_multiple_of(m.into()) => {
-                Some(Cow::Owned(form.modulo(m)))
+                Some(form.modulo(m))
             }
             _ => None,
         }
@@ -51,9 +51,9 @@ impl Values for Table {
             _ => None,
         }
     }
-    fn before_rounding(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+    fn before_rounding(&self, v: u32, m: u32) -> Option<Residue> {
         match &self.values[v as usize] {
-            Value::Rounded(form, _) => Some(Cow::Owned(form.modulo(m))),
+            Value::Rounded(form, _) => Some(form.modulo(m)),
             _ => None,
         }
     }

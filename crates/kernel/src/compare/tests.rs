@@ -3,7 +3,7 @@
 use super::*;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use ringforge_contract::expected;
+use ringforge_contract::{Computes, expected};
 use ringforge_ring::{Ring, zq};
 
 /// Values as they are written.
@@ -29,15 +29,18 @@ impl Values for Table {
             _ => None,
         }
     }
-    fn residue(&self, v: u32, m: u32) -> Option<Cow<'_, Residue>> {
+    fn residue(&self, v: u32, m: u32) -> Option<Residue> {
         match &self.values[v as usize] {
-            Value::Known(residue) if m == self.m => Some(Cow::Borrowed(residue)),
-            Value::Known(residue) if self.m.is_multiple_of(m) => {
-                let t = residue.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
-                Some(Cow::Owned(Residue { m, k: residue.k % m, t }))
-            }
+            Value::Known(residue) if m == self.m => Some(residue.clone()),
+            Value::Known(residue) if self.m.is_multiple_of(m) => Some(residue.modulo(m)),
             _ => None,
         }
+    }
+    fn rounded(&self, _: u32) -> Option<Rounded> {
+        None
+    }
+    fn before_rounding(&self, _: u32, _: u32) -> Option<Residue> {
+        None
     }
     fn count(&self) -> usize {
         self.values.len()

@@ -70,7 +70,7 @@ impl Along<'_> {
             sums: FxHashMap::default(),
         };
         let f = terms.function(self.funs, root)?;
-        let op = if a.signed() { FunOp::Sext } else { FunOp::Zext };
+        let op = if a.signed() { FunOp::Word(Op::Sext) } else { FunOp::Word(Op::Zext) };
         let f = if a.bits < 64 {
             self.funs.intern(Fun { width: 64, op, args: [f].into_iter().collect() })
         } else {
@@ -263,31 +263,31 @@ impl Terms<'_> {
                 if c == 0 {
                     return args[0];
                 }
-                let part = make(w - c, FunOp::Slice(c), &args);
+                let part = make(w - c, FunOp::Word(Op::Slice { lo: c }), &args);
                 make(w, op, &[part])
             };
             let f = match node.op {
                 // Inputs and constants are sums, or are none of this one.
                 Op::Const(_) | Op::Input { .. } | Op::Address { .. } => return None,
-                Op::Slice { lo } => make(w, FunOp::Slice(lo), &args),
-                Op::Concat => make(w, FunOp::Concat, &args),
-                Op::Sext => make(w, FunOp::Sext, &args),
-                Op::Zext => make(w, FunOp::Zext, &args),
-                Op::Lshr(c) => shifted(c, FunOp::Zext, &mut make),
-                Op::Ashr(c) => shifted(c, FunOp::Sext, &mut make),
+                Op::Slice { lo } => make(w, FunOp::Word(Op::Slice { lo }), &args),
+                Op::Concat => make(w, FunOp::Word(Op::Concat), &args),
+                Op::Sext => make(w, FunOp::Word(Op::Sext), &args),
+                Op::Zext => make(w, FunOp::Word(Op::Zext), &args),
+                Op::Lshr(c) => shifted(c, FunOp::Word(Op::Zext), &mut make),
+                Op::Ashr(c) => shifted(c, FunOp::Word(Op::Sext), &mut make),
                 Op::Add => funs.lin(w, 0, 0, &[(args[0], 1), (args[1], 1)]),
                 Op::Sub => funs.lin(w, 0, 0, &[(args[0], 1), (args[1], -1)]),
                 Op::Shl(c) => funs.lin(w, 0, 0, &[(args[0], 1i64 << c)]),
-                Op::Mul => make(w, FunOp::Mul, &args),
-                Op::And => make(w, FunOp::And, &args),
-                Op::Or => make(w, FunOp::Or, &args),
-                Op::Xor => make(w, FunOp::Xor, &args),
-                Op::Eq => make(w, FunOp::Eq, &args),
-                Op::Ult => make(w, FunOp::Ult, &args),
-                Op::Slt => make(w, FunOp::Slt, &args),
-                Op::Select => make(w, FunOp::Select, &args),
-                Op::SatS => make(w, FunOp::SatS, &args),
-                Op::SatU => make(w, FunOp::SatU, &args),
+                Op::Mul => make(w, FunOp::Word(Op::Mul), &args),
+                Op::And => make(w, FunOp::Word(Op::And), &args),
+                Op::Or => make(w, FunOp::Word(Op::Or), &args),
+                Op::Xor => make(w, FunOp::Word(Op::Xor), &args),
+                Op::Eq => make(w, FunOp::Word(Op::Eq), &args),
+                Op::Ult => make(w, FunOp::Word(Op::Ult), &args),
+                Op::Slt => make(w, FunOp::Word(Op::Slt), &args),
+                Op::Select => make(w, FunOp::Word(Op::Select), &args),
+                Op::SatS => make(w, FunOp::Word(Op::SatS), &args),
+                Op::SatU => make(w, FunOp::Word(Op::SatU), &args),
             };
             made.insert(id, f);
         }

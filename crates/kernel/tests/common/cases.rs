@@ -34,7 +34,6 @@ pub fn all() -> Vec<Known> {
         digits(),
         sign_in_a_wider_word(),
         part_of_a_wider_word(),
-        averages(),
         halved(),
         low_bits(),
         value(),
@@ -205,10 +204,20 @@ fn quotient_as_function() -> Known {
     let text = "
         input 0 0                                           ; 1
         floor 2 0 1 0 1                                     ; 2
-        node 1 1 quotient -1 0 1 0 1 0 by 1 0               ; 3
-        node 2 1 function 0 1 16 0 1 1 1                    ; 4
-        node 5 1 function 0 2 16 0 1 0 1 16 15 0            ; 5
-        output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 6";
+        fun 64 lin 0 1                                      ; 3
+        fun 62 slice 2 0                                    ; 4
+        fun 16 lin 0 0 1 1                                  ; 5
+        fun 14 slice 2 2                                    ; 6
+        fun 16 sext 3                                       ; 7
+        fun 16 lin 0 1                                      ; 8
+        fun 16 const 15                                     ; 9
+        fun 16 and 5 6                                      ; 10
+        function 0 4                                        ; 11: a sixteenth
+        function 0 7                                        ; 12: the four lowest bits
+        node 1 1 quotient -1 0 1 0 1 0 by 1 0               ; 13
+        node 2 1 function 0 1 16 0 1 1 1                    ; 14
+        node 5 1 function 0 2 16 0 1 0 1 16 15 0            ; 15
+        output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 16";
     Known { name: "quotient as function", bench: b.outputs(&[y]), lines: lines(text) }
 }
 
@@ -486,7 +495,7 @@ fn sign_in_a_wider_word() -> Known {
         bound 4 0 4590 by 1 0                               ; 11
         residue 4 4591 by 1 0                               ; 12
         node 3 1 function 0 1 16 0 1 0 1                    ; 13
-        node 4 1 function 0 1 1 0 1 1 -1                    ; 14
+        node 4 1 function 0 1 1 0 1 1 -1 is 16 0 1 2 1      ; 14
         node 5 1 function 0 2 16 0 1 2 1 16 4591 0          ; 15
         node 6 0 is 16 0 1 4 1                              ; 16
         output 0 1 extend 0 1 4 1 by 1 0 is 0 1 4 1 by 1 0  ; 17";
@@ -507,32 +516,6 @@ fn part_of_a_wider_word() -> Known {
         node 4 1 extend 0 1 0 1 by 1 0                      ; 3
         output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0  ; 4";
     Known { name: "part of a wider word", bench: b.outputs(&[y]), lines: lines(text) }
-}
-
-/// The average of words that do not hold the sum, in both ways: 65535 less half of what is left of both.
-fn averages() -> Known {
-    let words = [(0, 65535, 16), (0, 40000, 16)];
-    let mut b = Bench::new(&words).target(16, false, 0, 65535).modulo(2048);
-    let (x, y) = (b.input(0), b.input(1));
-    let (both, one) = (b.node(16, Op::And, &[x, y]), b.node(16, Op::Xor, &[x, y]));
-    let half = b.node(16, Op::Lshr(1), &[one]);
-    let first = b.node(16, Op::Add, &[both, half]);
-    let (xh, yh) = (b.node(16, Op::Lshr(1), &[x]), b.node(16, Op::Lshr(1), &[y]));
-    let halves = b.node(16, Op::Add, &[xh, yh]);
-    let mask = b.constant(16, 1);
-    let carry = b.node(16, Op::And, &[both, mask]);
-    let second = b.node(16, Op::Add, &[halves, carry]);
-    let text = "
-        input 0 0                                                   ; 1
-        input 1 0                                                   ; 2
-        low 16 -1 1 0 -1                                            ; 3
-        low 16 -1 1 1 -1                                            ; 4
-        floor 1 0 2 2 -1 3 -1                                       ; 5
-        node 5 1 average 65535 1 2 -1 65535 1 3 -1                  ; 6
-        node 11 1 average 65535 1 2 -1 65535 1 3 -1                 ; 7
-        output 0 1 extend 65535 1 4 1 by 1 0 is 65535 1 4 1 by 1 0  ; 8
-        output 1 1 extend 65535 1 4 1 by 1 0 is 65535 1 4 1 by 1 0  ; 9";
-    Known { name: "averages", bench: b.outputs(&[first, second]), lines: lines(text) }
 }
 
 /// Half of a word that wraps, as an integer: what is left of 65535 under it is a remainder.

@@ -3,9 +3,9 @@
 use super::{Bench, Q};
 use ringforge_kernel::atom::{Atom, Facts};
 use ringforge_kernel::certificate::Line;
-use ringforge_kernel::compare::Term;
+use ringforge_kernel::compare::{Residue, Term};
 use ringforge_kernel::form::{Form, Word};
-use ringforge_kernel::fun::{Fun, FunOp};
+use ringforge_kernel::fun::{Fun, FunOp, Op};
 use ringforge_kernel::replay::Walked;
 use ringforge_machine::eval::Tape;
 use std::collections::HashMap;
@@ -35,26 +35,27 @@ fn value(at: &dyn Fn(u32) -> Fun, f: u32, x: i64, known: &mut HashMap<u32, i64>)
             sum
         }
         FunOp::Const(c) => (*c).into(),
-        FunOp::Slice(lo) => unsigned(0) >> lo,
-        FunOp::Concat => {
+        FunOp::Word(Op::Slice { lo }) => unsigned(0) >> lo,
+        FunOp::Word(Op::Concat) => {
             let mut all = (0, 0);
             for (i, a) in args.iter().enumerate() {
                 all = (all.0 + (unsigned(i) << all.1), all.1 + a.1);
             }
             all.0
         }
-        FunOp::Sext => signed(0),
-        FunOp::Zext => unsigned(0),
-        FunOp::Mul => signed(0) * signed(1),
-        FunOp::And => signed(0) & signed(1),
-        FunOp::Or => signed(0) | signed(1),
-        FunOp::Xor => signed(0) ^ signed(1),
-        FunOp::Eq => (unsigned(0) == unsigned(1)).into(),
-        FunOp::Ult => (unsigned(0) < unsigned(1)).into(),
-        FunOp::Slt => (signed(0) < signed(1)).into(),
-        FunOp::Select => signed(if unsigned(0) == 1 { 1 } else { 2 }),
-        FunOp::SatS => signed(0).clamp(-modulus / 2, modulus / 2 - 1),
-        FunOp::SatU => signed(0).clamp(0, modulus - 1),
+        FunOp::Word(Op::Sext) => signed(0),
+        FunOp::Word(Op::Zext) => unsigned(0),
+        FunOp::Word(Op::Mul) => signed(0) * signed(1),
+        FunOp::Word(Op::And) => signed(0) & signed(1),
+        FunOp::Word(Op::Or) => signed(0) | signed(1),
+        FunOp::Word(Op::Xor) => signed(0) ^ signed(1),
+        FunOp::Word(Op::Eq) => (unsigned(0) == unsigned(1)).into(),
+        FunOp::Word(Op::Ult) => (unsigned(0) < unsigned(1)).into(),
+        FunOp::Word(Op::Slt) => (signed(0) < signed(1)).into(),
+        FunOp::Word(Op::Select) => signed(if unsigned(0) == 1 { 1 } else { 2 }),
+        FunOp::Word(Op::SatS) => signed(0).clamp(-modulus / 2, modulus / 2 - 1),
+        FunOp::Word(Op::SatU) => signed(0).clamp(0, modulus - 1),
+        FunOp::Word(op) => panic!("{op:?} is no operation of functions"),
     };
     let low = exact.rem_euclid(modulus);
     let read = if low >= modulus / 2 { low - modulus } else { low } as i64;
@@ -101,6 +102,19 @@ impl Values {
             sum = sum.checked_add(c.checked_mul(self.0[a as usize]?)?)?;
         }
         Some(sum)
+    }
+
+    /// What a form is modulo its modulus.
+    pub fn residue(&self, r: &Residue) -> Option<i128> {
+        let m = i128::from(r.m);
+        let of = |x: u32| self.0[x as usize].map(|v| v.rem_euclid(m));
+        r.t.iter().try_fold(i128::from(r.k), |sum, &(term, c)| {
+            let term = match term {
+                Term::Value(x) => of(x)?,
+                Term::Product(x, y) => of(x)? * of(y)?,
+            };
+            Some((sum + term % m * i128::from(c)) % m)
+        })
     }
 
     /// A word's integer, modulo 2^bits.
@@ -152,7 +166,7 @@ pub fn check(
             return Err(format!("line {} is false: {line:?}", number + 1));
         }
     }
-    facts(&walked.facts, lines, &input, &word_of)?;
+    facts(&walked.facts, bench.q, lines, &input, &word_of)?;
     let of = |f: u32| walked.facts.enumerated.funs.get(ringforge_kernel::fun::FunId(f)).clone();
     let values = Values::of(walked.facts.atoms.iter(), &of, &input, &word_of);
     for (k, residue) in walked.outputs.iter().enumerate() {
@@ -160,8 +174,7 @@ pub fn check(
         if is < bench.target.lo.into() || is > bench.target.hi.into() {
             return Err(format!("output {k} is {is}, out of its range"));
         }
-        let t = residue.t.iter().map(|&(a, c)| (a, c.into())).collect();
-        let claimed = values.form(&Form { k: residue.k.into(), t });
+        let claimed = values.residue(residue);
         if claimed.is_some_and(|v| (v - is).rem_euclid(bench.q.into()) != 0) {
             return Err(format!("output {k} is {is}, not {claimed:?} modulo {}", bench.q));
         }
@@ -191,6 +204,7 @@ fn output(bench: &Bench, word: &dyn Fn(u32) -> Option<i128>, k: usize) -> Result
 /// The kernel's own atoms: intervals, equations, and what they are modulo something.
 fn facts(
     facts: &Facts,
+    q: u32,
     lines: &[Line],
     input: &dyn Fn(u16, u32) -> i64,
     node: &dyn Fn(u32) -> Option<i128>,
@@ -204,7 +218,7 @@ fn facts(
             _ => None,
         })
         .collect();
-    moduli.extend([Q, 2, 8, 2048]);
+    moduli.extend([q, Q, 2, 8, 2048]);
     for (a, value) in (0..).zip(&values.0) {
         let Some(value) = *value else { continue };
         if facts.bounds(a).is_some_and(|(lo, hi)| value < lo || value > hi) {
@@ -212,26 +226,16 @@ fn facts(
         }
         for &m in &moduli {
             let Some(c) = facts.congruence(a, m) else { continue };
-            let t = c.t.iter().map(|&(a, c)| (a, c.into())).collect();
-            let claimed = values.form(&Form { k: c.k.into(), t });
+            let claimed = values.residue(&c);
             if claimed.is_some_and(|v| (v - value).rem_euclid(m.into()) != 0) {
                 return Err(format!("atom {a} is {value}, not {c:?}"));
             }
         }
     }
     for (&a, whole) in &facts.wholes {
-        let Some(value) = values.0[a as usize] else { continue };
-        let mut sum = i128::from(whole.k);
-        for &(term, c) in &whole.t {
-            let of = |x: u32| values.0[x as usize].map(|v| v.rem_euclid(whole.m.into()));
-            let term = match term {
-                Term::Value(x) => of(x),
-                Term::Product(x, y) => of(x).zip(of(y)).map(|(x, y)| x * y),
-            };
-            sum += term.ok_or("an integer over what has no value")? * i128::from(c);
-        }
-        if (sum - value).rem_euclid(whole.m.into()) != 0 {
-            return Err(format!("atom {a} is {value}, not {whole:?}"));
+        let is = values.0[a as usize].zip(values.residue(whole));
+        if is.is_some_and(|(x, y)| (x - y).rem_euclid(whole.m.into()) != 0) {
+            return Err(format!("atom {a} is {is:?}, by {whole:?}"));
         }
     }
     for zero in &facts.zero {

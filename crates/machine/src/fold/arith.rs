@@ -62,7 +62,52 @@ impl Graph {
         if let Some(sum) = self.cancel(a, b).or_else(|| self.cancel(b, a)) {
             return sum;
         }
+        if let Some((x, y)) = self.halved(a, b).or_else(|| self.halved(b, a)) {
+            let wide = (2 * width).min(64);
+            let (x, y) = (self.zext(x, wide), self.zext(y, wide));
+            let sum = self.add(x, y);
+            return self.slice(sum, 1, width);
+        }
         self.commutative(width, Op::Add, a, b)
+    }
+
+    /// x and y where `p + q` is half of their sum, rounded down, of unsigned words that may not hold the sum:
+    ///
+    /// ```text
+    /// (x & y) + ((x ^ y) >> 1)   or   ((x >> 1) + (y >> 1)) + (x & y & 1)
+    /// ```
+    ///
+    /// With d the bits in which they differ and s those that both have, x + y = 2s + d. Without their lowest bits u and v
+    /// they add up to twice the sum of halves, and ⌊(u + v)/2⌋ = u·v.
+    fn halved(&self, p: NodeId, q: NodeId) -> Option<(NodeId, NodeId)> {
+        let pair = |id: NodeId, op: Op| match self.node(id) {
+            node if node.op == op => {
+                Some((node.args[0].min(node.args[1]), node.args[0].max(node.args[1])))
+            }
+            _ => None,
+        };
+        let half = |id: NodeId| match self.node(id) {
+            node if node.op == Op::Lshr(1) => Some(node.args[0]),
+            _ => None,
+        };
+        if self.width(p) == 64 || self.is_vague(p) || self.is_vague(q) {
+            return None;
+        }
+        if let Some(common) = pair(p, Op::And)
+            && half(q).and_then(|x| pair(x, Op::Xor)) == Some(common)
+        {
+            return Some(common);
+        }
+        let (x, y) = pair(p, Op::Add)?;
+        let (x, y) = (half(x)?, half(y)?);
+        let (x, y) = (x.min(y), x.max(y));
+        // The lowest bit of both.
+        let one = |id: NodeId| self.value(id) == Some(1);
+        let (both, mask) = pair(q, Op::And)?;
+        let carries = [(both, mask), (mask, both)]
+            .into_iter()
+            .any(|(both, mask)| one(mask) && pair(both, Op::And) == Some((x, y)));
+        carries.then_some((x, y))
     }
 
     /// `(P - Q + c) + R` for pointers with Q and R of one region: compilers step through one array

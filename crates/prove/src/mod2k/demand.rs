@@ -1,7 +1,6 @@
 //! How many low bits of each node the outputs depend on, as far as words are followed.
 
 use super::words::mask;
-use ringforge_kernel::average::averaged;
 use ringforge_machine::graph::{Graph, NodeId, Op};
 
 /// Demands of nodes below some roots.
@@ -47,10 +46,6 @@ impl Demand {
         };
         let width = |a: NodeId| graph.node(a).width;
         match node.op {
-            Op::Add if let Some((x, y)) = averaged(graph, node) => {
-                self.ask(x, w);
-                self.ask(y, w);
-            }
             Op::Add | Op::Sub | Op::Or | Op::Xor => {
                 args.iter().for_each(|&a| self.ask(a, need));
             }

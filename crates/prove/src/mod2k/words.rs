@@ -12,7 +12,6 @@ use super::atoms::Atoms;
 use super::demand::Demand;
 use ringforge_contract::InputRange;
 use ringforge_kernel::atom::Atom;
-use ringforge_kernel::average::averaged;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::Witness;
 use ringforge_kernel::form::{Form, Word};
@@ -111,10 +110,6 @@ impl<'g> Words<'g> {
                 claim = Some(word.clone());
             }
         }
-        if rules.is_empty() && averaged(graph, graph.node(NodeId(id))).is_some() {
-            // Nothing is known of it here.
-            claim = Some(word.clone());
-        }
         if !rules.is_empty() || claim.is_some() {
             self.atoms.lines.push(Line::Node { node: id, rules, claim });
         }
@@ -131,10 +126,7 @@ impl<'g> Words<'g> {
                 let atom = self.atoms.make(Atom::Input { operand, index }, id);
                 Word::atom(atom, w)
             }
-            Op::Add => match averaged(self.graph, node) {
-                Some((x, y)) => self.average(id, x, y, w),
-                None => arg(0).plus(&arg(1), 1),
-            },
+            Op::Add => arg(0).plus(&arg(1), 1),
             Op::Sub => arg(0).plus(&arg(1), -1),
             Op::Mul => self.product(id, &arg(0), &arg(1), w),
             Op::Shl(k) => arg(0).times(1i64.wrapping_shl(k.into()), w),
@@ -258,18 +250,6 @@ impl<'g> Words<'g> {
         let word = Word::of(&form, w);
         self.rules.push(Rule::Extend { form, by: Witness::PLAIN });
         word
-    }
-
-    /// Rule *average*.
-    fn average(&mut self, id: u32, x: NodeId, y: NodeId, w: u8) -> Word {
-        let (x, y) = (self.get(x).clone(), self.get(y).clone());
-        if x.bits != w || y.bits != w || !self.divides(&x.plus(&y, 1), 1) {
-            return Word::default();
-        }
-        let (a, b) = (self.atoms.read(&x, false, id), self.atoms.read(&y, false, id));
-        let Some(sum) = a.combine(1, &b, 1) else { return Word::default() };
-        self.rules.push(Rule::Average { a, b });
-        self.atoms.quotient(&sum, 1, w, id)
     }
 
     fn and(&mut self, id: u32, node: &Node) -> Word {
