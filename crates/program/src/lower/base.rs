@@ -49,7 +49,7 @@ impl Lowering<'_> {
             *bound = self.narrow_bound(&format!("{tag}.base"), sum)?;
         }
         let most = bounds.iter().copied().max().unwrap_or(0);
-        self.written.borders.push((format!("{tag}.base"), most));
+        self.written.border(format!("{tag}.base"), most);
 
         let named = |name: &str| tagged(name, tag);
         let products = self.builder.local(&named("products"), blocks * lanes);

@@ -9,7 +9,7 @@ use crate::ir::*;
 use ringforge_targets::ALIGNMENT;
 
 /// A procedure of sums of products of rows of lanes.
-struct Sums<'a> {
+struct RowSums<'a> {
     name: &'a str,
     title: String,
     cite: &'a str,
@@ -103,7 +103,7 @@ impl Lowering<'_> {
     /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane;
     /// where more than `together` products would not fit a word, partial sums are reduced.
     pub(super) fn toeplitz(&mut self, size: usize, together: usize) -> ProcedureId {
-        let kind = Sums {
+        let kind = RowSums {
             name: "toeplitz",
             title: format!("Toeplitz matrix of size {size} times vector"),
             cite: "[Chiu25 §2.5]",
@@ -117,7 +117,7 @@ impl Lowering<'_> {
     /// The procedure that multiplies two polynomials of `size` coefficients in every lane; partial
     /// sums as in [`Lowering::toeplitz`].
     pub(super) fn product(&mut self, size: usize, together: usize) -> ProcedureId {
-        let kind = Sums {
+        let kind = RowSums {
             name: "polynomials",
             title: format!("product of two polynomials of {size} coefficients"),
             cite: "[Hwang24 §4.4]",
@@ -131,7 +131,7 @@ impl Lowering<'_> {
         self.sums_of_products(kind, size, together)
     }
 
-    fn sums_of_products(&mut self, kind: Sums, size: usize, together: usize) -> ProcedureId {
+    fn sums_of_products(&mut self, kind: RowSums, size: usize, together: usize) -> ProcedureId {
         let lanes = self.lanes;
         let partial = if together < size { format!("by{together}") } else { String::new() };
         let name = format!("{}{}{size}{partial}", self.prefix, kind.name);

@@ -224,9 +224,7 @@ impl Lowering<'_> {
             self.builder.stage(&title, "[Chiu25 §3.2.3]", vec![repeat(group, count, body)]);
             start += count;
         }
-        self.written
-            .borders
-            .push((format!("{tag}.base"), after.iter().copied().max().unwrap_or(0)));
+        self.written.border(format!("{tag}.base"), after.iter().copied().max().unwrap_or(0));
 
         if moves {
             let first = |place: usize| places.iter().position(|&cell| cell == places[place]);

@@ -253,6 +253,11 @@ struct Written {
 }
 
 impl Written {
+    /// What the lowering counts on at the border of a stage.
+    fn border(&mut self, stage: impl Into<String>, bound: i64) {
+        self.borders.push((stage.into(), bound));
+    }
+
     /// Refuses sites in `drop` or `add` that the program does not have.
     fn check_sites(&self, schedule: &Choices) -> Result<(), LowerError> {
         let mut named = schedule.drop().iter().chain(schedule.add());

@@ -182,7 +182,7 @@ impl Lowering<'_> {
             let factor = target.over(narrow).value();
             bound = bound.max(self.top_coefficient(crt, a, b, full, factor)?);
         }
-        self.written.borders.push(("low".into(), bound));
+        self.written.border("low", bound);
         Ok(Low { words, bound })
     }
 

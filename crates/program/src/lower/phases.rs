@@ -108,7 +108,7 @@ impl Lowering<'_> {
             let body = self.phase(phase, (from, to), bounds, limit, k)?;
             self.builder.stage(&phase.title, phase.cite, body);
             let most = bounds.iter().copied().max().unwrap_or(0);
-            self.written.borders.push((phase.stage.clone(), most));
+            self.written.border(phase.stage.clone(), most);
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ impl Lowering<'_> {
         let operands = (&fa, &fb, windows);
         let to = (full, length);
         let bound = self.through_registers((main, crt), operands, to, (main_scale, target))?;
-        self.written.borders.push(("unreduced product".into(), bound));
+        self.written.border("unreduced product", bound);
         let reduction = self.reduction(lift, last_factor)?;
         // What the last registers read behind the product must be there.
         let written = written(&lift.inner, lanes).unwrap_or(words);

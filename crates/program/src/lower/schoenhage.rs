@@ -84,7 +84,7 @@ impl Lowering<'_> {
         self.builder.stage(title, "[Hwang24 §4.3]", vec![body]);
 
         let bound = 2 * bounds.iter().copied().max().unwrap_or(0);
-        self.written.borders.push(("unreduced product".into(), bound));
+        self.written.border("unreduced product", bound);
         let reduction = self.reduction(lift, last_factor)?;
         let summands = if self.schedule.fuse() > 0 { &[full, high][..] } else { &[full] };
         self.fold(&reduction, last_factor, summands, bound, words, c)

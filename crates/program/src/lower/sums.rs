@@ -26,7 +26,7 @@ pub(super) const TERMS: usize = 64;
 const GROUPS: usize = 8;
 
 /// Coefficients of a product in the making.
-pub(super) struct Sums {
+pub(super) struct Coefficients {
     /// Coefficients of an operand.
     pub n: usize,
     /// Bits of its words.
@@ -41,7 +41,7 @@ pub(super) struct Sums {
     pub wanted: Range<usize>,
 }
 
-impl Sums {
+impl Coefficients {
     /// Adds the products of `parts` parts of a, of so many terms each; `body` is what comes before.
     pub fn dots(&self, builder: &mut Builder, mut body: Vec<Stmt>, (parts, terms): (usize, usize)) {
         let (n, lanes, wanted, total) = (self.n, self.lanes, &self.wanted, self.total);

@@ -85,7 +85,7 @@ impl Lowering<'_> {
         let bound = self.node(node, operands, (out, words), "main")?;
         let wanted = node.domain().wanted;
         self.zeros(out, wanted, words);
-        self.written.borders.push(("product".into(), bound));
+        self.written.border("product", bound);
         Ok(bound)
     }
 

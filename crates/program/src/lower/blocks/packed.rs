@@ -238,7 +238,7 @@ impl Lowering<'_> {
         let factor = scale.over(part.scale().times(self.product_scale()?)).value();
         let bound = self.packed_inverse(packed, products, factor, (out, words))?;
         self.zeros(out, domain.wanted, words);
-        self.written.borders.push(("product".into(), bound));
+        self.written.border("product", bound);
         Ok(bound)
     }
 
@@ -369,7 +369,7 @@ impl Lowering<'_> {
                 false => most(&mut self.bounds, i, own).unwrap_or(0),
             });
         }
-        self.written.borders.push((level.stage.into(), bound));
+        self.written.border(level.stage, bound);
 
         let factors = (!table.is_empty()).then(|| {
             let name = level.stage.replace(['.'], "_");

@@ -71,7 +71,7 @@ impl Lowering<'_> {
         let (count, across) = (convolution.weights.len(), packed.across().min(packed.grid.rows()));
         let title = format!("main part: {count} products of blocks of {k}, {across} at once");
         self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
-        self.written.borders.push(("main.base".into(), sum));
+        self.written.border("main.base", sum);
         Ok((products, sum))
     }
 

@@ -134,7 +134,7 @@ impl Lowering<'_> {
         let body = vec![repeat(cell, cells, body)];
         let title = format!("{tag} part: {cells} products of blocks of {}", parts.k);
         self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
-        self.written.borders.push((format!("{tag}.base"), result));
+        self.written.border(format!("{tag}.base"), result);
         Ok((Rows::of(products, k), result))
     }
 

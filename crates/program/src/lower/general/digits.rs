@@ -197,7 +197,7 @@ impl General<'_> {
         });
         let title = format!("digit {} of the mixed radix, modulo {p}", k + 1);
         builder.stage(&title, "[Garner59]", body);
-        self.written.borders.push((format!("digit {}", k + 1), bounds[k]));
+        self.written.border(format!("digit {}", k + 1), bounds[k]);
         self.push(builder.finish())
     }
 }

@@ -244,7 +244,7 @@ impl General<'_> {
             let body = vec![repeat(round, part / sums.terms, inner)];
             builder.stage(&title, "", body);
         }
-        self.written.borders.push(("product".into(), sums.bound));
+        self.written.border("product", sums.bound);
         let procedure = self.push(builder.finish());
         Some(Residue { procedure, bound: sums.bound, bits: sums.bits, weight: 1 })
     }

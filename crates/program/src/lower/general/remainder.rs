@@ -326,7 +326,7 @@ impl General<'_> {
         let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
         let title = "the upper half times powers of x mod f";
         builder.stage(title, "", vec![repeat(round, count, inner)]);
-        self.written.borders.push(("remainder".into(), bound));
+        self.written.border("remainder", bound);
         let procedure = self.push(builder.finish());
         Residue { procedure, bound, bits, weight: 1 }
     }

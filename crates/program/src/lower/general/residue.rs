@@ -198,7 +198,7 @@ impl Lowering<'_> {
         if written < words {
             self.zeros_behind(full, written, words);
         }
-        self.written.borders.push(("product".into(), bound));
+        self.written.border("product", bound);
         Ok(bound)
     }
 }

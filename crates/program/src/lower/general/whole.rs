@@ -3,7 +3,7 @@
 
 use super::super::SHORT;
 use super::super::fold::{Write, each_register, registers};
-use super::super::sums::{DOT_BITS, FEWEST, LONG_BITS, Sums as Products, TERMS};
+use super::super::sums::{Coefficients, DOT_BITS, FEWEST, LONG_BITS, TERMS};
 use super::exact::{SMALL, Sums, zeros};
 use super::residue::Residue;
 use super::{Folded, General};
@@ -61,8 +61,15 @@ impl General<'_> {
         let all = dots || total == out || self.fold.is_some();
         let mut body = Vec::new();
         zeros(&mut builder, &mut body, (total, 0), if all { words } else { reached }, lanes);
-        let (memory, bits_of_sums, wanted) = (self.memory, sums.bits, 0..usize::MAX);
-        let products = Products { n, memory, bits: bits_of_sums, lanes, total, operands, wanted };
+        let products = Coefficients {
+            n,
+            memory: self.memory,
+            bits: sums.bits,
+            lanes,
+            total,
+            operands,
+            wanted: 0..usize::MAX,
+        };
         match dots {
             true => products.dots(&mut builder, body, self.parts(lanes)),
             false => products.rows(&mut builder, body, 1),
@@ -92,7 +99,7 @@ impl General<'_> {
         let Making { name, mut builder, out, bits, used, .. } = making;
         let words = self.words;
         if self.unreduced {
-            self.written.borders.push((name, sums.of_all));
+            self.written.border(name, sums.of_all);
             let procedure = self.push(builder.finish());
             return Residue { procedure, bound: sums.of_all, bits, weight: 1 };
         }
@@ -142,7 +149,7 @@ impl General<'_> {
             builder.stage("each sum reduced", "[Barrett86]", body);
         }
         self.folded = sums.folded;
-        self.written.borders.push((name, sums.bound));
+        self.written.border(name, sums.bound);
         let procedure = self.push(builder.finish());
         Residue { procedure, bound: sums.bound, bits, weight: 1 }
     }

@@ -40,8 +40,7 @@ impl Machine<'_> {
             let last = number + 1 == outer.len();
             let to = if last { self.middle() } else { self.identity() };
             let title = format!("{} levels on whole registers", levels.len());
-            let (chosen, lanes, rest) = self.whole(levels);
-            let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+            let reach = self.whole(levels);
             passes.push(self.pass(&title, &reach, &identity, Some(&to), &|hand| {
                 if number == 0 && self.ntt.enter(0).is_some() {
                     hand.scale(&|i| self.ntt.enter(i).map_or(1, |by| by.value()));
@@ -50,8 +49,7 @@ impl Machine<'_> {
             }));
         }
         if self.inside() {
-            let (chosen, lanes, rest) = self.shuffled();
-            let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+            let reach = self.shuffled();
             let apart = self.apart();
             let to = self.standard.then_some(&apart);
             let (outside, all) = (self.outside(), self.levels().len());
@@ -94,8 +92,7 @@ impl Machine<'_> {
         let identity = self.identity();
         let mut from = identity.clone();
         if self.inside() {
-            let (chosen, lanes, rest) = self.shuffled();
-            let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+            let reach = self.shuffled();
             let striding = self.shuffles == Shuffles::Striding;
             if striding && self.standard {
                 passes.push(self.transposition(true));
@@ -127,8 +124,7 @@ impl Machine<'_> {
         }
         for (number, levels) in outer.iter().rev().enumerate() {
             let title = format!("{} levels on whole registers", levels.len());
-            let (chosen, lanes, rest) = self.whole(levels);
-            let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+            let reach = self.whole(levels);
             let from = if number == 0 { &from } else { &identity };
             passes.push(self.pass(&title, &reach, from, Some(&identity), &|hand| {
                 levels.clone().rev().for_each(|level| self.inverse_level(hand, level));
@@ -142,7 +138,7 @@ impl Machine<'_> {
 
     /// A shuffled pass that finds its registers shuffled already: the rounds on the way in gone.
     pub(super) fn without_entry(&self, mut pass: Pass) -> Pass {
-        let (chosen, ..) = self.shuffled();
+        let Reach { chosen, .. } = self.shuffled();
         let entry = self.rounds().len() * count(&chosen) / 2;
         for group in &mut pass.groups {
             group.steps.drain(..entry);

@@ -54,13 +54,13 @@ pub struct Machine<'a> {
 pub type Map = Vec<usize>;
 
 /// What a pass loads into a group of registers: together the three reach every index once.
-pub struct Reach<'a> {
+pub struct Reach {
     /// The registers of a group differ in these.
-    pub chosen: &'a [Axis],
+    pub chosen: Vec<Axis>,
     /// Lanes differ in these.
-    pub lanes: &'a [Axis],
+    pub lanes: Vec<Axis>,
     /// Groups differ in these.
-    pub rest: &'a [Axis],
+    pub rest: Vec<Axis>,
 }
 
 impl Machine<'_> {
@@ -220,7 +220,7 @@ impl Machine<'_> {
         if !self.inside() {
             return self.identity();
         }
-        let (chosen, lanes, rest) = self.shuffled();
+        let Reach { chosen, lanes, rest } = self.shuffled();
         layout(&[lanes, chosen, rest].concat())
     }
 
@@ -229,7 +229,7 @@ impl Machine<'_> {
         match self.shuffles {
             Shuffles::Interleaving => self.identity(),
             Shuffles::Striding => {
-                let (chosen, lanes, rest) = self.shuffled();
+                let Reach { chosen, lanes, rest } = self.shuffled();
                 layout(&[chosen, lanes, rest].concat())
             }
         }
@@ -262,9 +262,9 @@ impl Machine<'_> {
         let (more, rest): (Vec<Axis>, Vec<Axis>) =
             reach.rest.iter().partition(|axis| beside.contains(axis));
         if !more.is_empty() {
-            let chosen = ascending([reach.chosen, &more].concat());
-            let reach = Reach { chosen: &chosen, lanes: reach.lanes, rest: &rest };
-            for cut in 0..=rest.len() {
+            let chosen = ascending([&reach.chosen[..], &more].concat());
+            let reach = Reach { chosen, lanes: reach.lanes.clone(), rest };
+            for cut in 0..=reach.rest.len() {
                 let pass = self.pass_cut(title, &reach, cut, (from, to), work);
                 if even(&pass) {
                     return pass;
@@ -284,12 +284,12 @@ impl Machine<'_> {
         work: &dyn Fn(&mut Hand),
     ) -> Pass {
         let inner = count(&reach.rest[..cut]);
-        let groups = (0..count(reach.rest)).map(|g| {
-            let base = spread(reach.rest, g);
-            let registers: Vec<Vec<usize>> = (0..count(reach.chosen))
+        let groups = (0..count(&reach.rest)).map(|g| {
+            let base = spread(&reach.rest, g);
+            let registers: Vec<Vec<usize>> = (0..count(&reach.chosen))
                 .map(|r| {
-                    let start = base + spread(reach.chosen, r);
-                    (0..self.lanes()).map(|l| start + spread(reach.lanes, l)).collect()
+                    let start = base + spread(&reach.chosen, r);
+                    (0..self.lanes()).map(|l| start + spread(&reach.lanes, l)).collect()
                 })
                 .collect();
             let loads: Vec<Spot> =
@@ -316,13 +316,16 @@ impl Machine<'_> {
     }
 
     /// The shuffled pass: what chooses its registers, what its lanes are, and the rest.
-    pub(super) fn shuffled(&self) -> (Vec<Axis>, Vec<Axis>, Vec<Axis>) {
+    pub(super) fn shuffled(&self) -> Reach {
         let (levels, extra) = (self.levels(), self.extra());
         let beside = self.side_by_side(extra);
         let rest = levels[..self.outside() - extra].iter().filter(|level| !beside.contains(level));
         let rest = ascending(rest.copied().collect());
         match self.shuffles {
-            Shuffles::Striding => (vec![Axis::neighbours(self.block())], ascending(beside), rest),
+            Shuffles::Striding => {
+                let chosen = vec![Axis::neighbours(self.block())];
+                Reach { chosen, lanes: ascending(beside), rest }
+            }
             Shuffles::Interleaving => {
                 let part = self.shape.part();
                 let mut chosen = vec![Axis { distance: part, radix: self.odd() }];
@@ -333,13 +336,13 @@ impl Machine<'_> {
                 // The block is that of the last level outside; with extra levels still several.
                 chosen.extend(&levels[self.outside() - extra..self.outside()]);
                 let lanes = [vec![Axis::neighbours(part)], beside].concat();
-                (ascending(chosen), lanes, rest)
+                Reach { chosen: ascending(chosen), lanes, rest }
             }
         }
     }
 
     /// Whole registers as they lie, those of a group differing in the digits of these levels.
-    pub(super) fn whole(&self, levels: &Range<usize>) -> (Vec<Axis>, Vec<Axis>, Vec<Axis>) {
+    pub(super) fn whole(&self, levels: &Range<usize>) -> Reach {
         let (all, lanes) = (self.levels(), self.lanes());
         let outside = self.outside();
         let chosen = ascending(all[levels.clone()].to_vec());
@@ -347,7 +350,7 @@ impl Machine<'_> {
         rest.retain(|axis| axis.radix > 1);
         let others = (0..outside).filter(|level| !levels.contains(level));
         rest.extend(others.map(|level| all[level]));
-        (chosen, vec![Axis::neighbours(lanes)], ascending(rest))
+        Reach { chosen, lanes: vec![Axis::neighbours(lanes)], rest: ascending(rest) }
     }
 
     /// The rounds of interleaving, by the bits of their units.
@@ -392,8 +395,7 @@ impl Machine<'_> {
         if standard || !inside {
             return self.identity();
         }
-        let (chosen, lanes, rest) = self.shuffled();
-        let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+        let reach = self.shuffled();
         let mut map = vec![0; self.ntt.size()];
         let pass = self.pass("", &reach, &self.middle(), None, &|hand| self.enter(hand));
         // Play the indices through the steps.

@@ -9,9 +9,9 @@ impl Machine<'_> {
     /// Strided: squares of the array transposed, on the way in or out, where blocks then lie
     /// [apart](Machine::apart).
     pub(super) fn transposition(&self, enter: bool) -> Pass {
-        let (chosen, lanes, rest) = self.shuffled();
+        let Reach { chosen, lanes, rest } = self.shuffled();
         if !enter {
-            let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+            let reach = Reach { chosen, lanes, rest };
             let (middle, apart) = (self.middle(), self.apart());
             return self.pass("transposition", &reach, &middle, Some(&apart), &|_| {});
         }
@@ -19,18 +19,18 @@ impl Machine<'_> {
         let mut rest = rest;
         rest.push(Axis { distance: width, radix: self.block() / width });
         rest.retain(|axis| axis.radix > 1);
-        let natural = [Axis::neighbours(width)];
-        let reach = Reach { chosen: &lanes, lanes: &natural, rest: &ascending(rest) };
+        let natural = vec![Axis::neighbours(width)];
+        let reach = Reach { chosen: lanes, lanes: natural, rest: ascending(rest) };
         self.pass("transposition", &reach, &self.identity(), Some(&self.middle()), &|_| {})
     }
 
     /// Whole registers from where `from` says to their places.
     pub(super) fn copy(&self, from: &[usize]) -> Pass {
         let (width, n) = (self.shape.lanes(), self.ntt.size());
-        let pair = [Axis { distance: width, radix: 2 }];
+        let chosen = vec![Axis { distance: width, radix: 2 }];
         let mut rest = vec![Axis { distance: 2 * width, radix: n / (2 * width) }];
         rest.retain(|axis| axis.radix > 1);
-        let reach = Reach { chosen: &pair, lanes: &[Axis::neighbours(width)], rest: &rest };
+        let reach = Reach { chosen, lanes: vec![Axis::neighbours(width)], rest };
         self.pass("copy", &reach, &from.to_vec(), Some(&self.identity()), &|_| {})
     }
 
@@ -54,8 +54,7 @@ impl Machine<'_> {
             let from = if enter { identity } else { self.apart() };
             return vec![self.transposition(enter), self.copy(&from)];
         }
-        let (chosen, lanes, rest) = self.shuffled();
-        let reach = Reach { chosen: &chosen, lanes: &lanes, rest: &rest };
+        let reach = self.shuffled();
         let title = "words within registers";
         let pass = match enter {
             // The registers stay where the middle order has them.

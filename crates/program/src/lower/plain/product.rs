@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::lower::general::zeros;
-use crate::lower::sums::{FEWEST, Sums, TERMS};
+use crate::lower::sums::{Coefficients, FEWEST, TERMS};
 use ringforge_targets::ALIGNMENT;
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ impl Writing<'_> {
         let (n, memory, bits, lanes) = (self.n, self.memory, self.sums, REGISTERS.lanes(self.sums));
         let mut body = Vec::new();
         zeros(&mut builder, &mut body, (total, 0), self.words, lanes);
-        let sums = Sums { n, memory, bits, lanes, total, operands, wanted };
+        let sums = Coefficients { n, memory, bits, lanes, total, operands, wanted };
         if bits == MIDDLE && memory == SHORT {
             let parts = (n / TERMS).max(1);
             let terms = n.div_ceil(parts).next_multiple_of(lanes).max(FEWEST);

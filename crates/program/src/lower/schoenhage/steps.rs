@@ -206,7 +206,7 @@ impl Lowering<'_> {
         self.builder.stage(&format!("main part: {title}"), step.cite, body);
         *cells = after;
         let most = cells.bounds.iter().copied().max().unwrap_or(0);
-        self.written.borders.push((format!("main.{direction}.{name}"), most));
+        self.written.border(format!("main.{direction}.{name}"), most);
         Ok(())
     }
 
