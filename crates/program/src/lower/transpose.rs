@@ -110,8 +110,8 @@ impl Square {
         (0..self.registers.parts()).map(|part| at(part * self.size() + r)).collect()
     }
 
-    /// Columns of the rows in `rows` as registers of `to`, from its word on: by interleaving rows of one buffer, or by strided
-    /// stores by way of the first square in `between`.
+    /// Columns of the rows in `rows` as registers of `to`, from its word on. Rows of one buffer are interleaved. With squares in
+    /// `between`, strided stores go by way of the first one.
     pub fn into_lanes(
         self,
         builder: &mut Builder,
