@@ -85,7 +85,8 @@ impl Build {
             true => WIDER,
             false => self.processor,
         };
-        let uses = head("encapsulation and decapsulation") + &self.uses(kem) + processor(multiplies);
+        let uses =
+            head("encapsulation and decapsulation") + &self.uses(kem) + processor(multiplies);
         let makes = head("key generation") + &self.makes(kem) + processor(inverts || multiplies);
         vec![(kem.to_owned(), uses), (format!("{kem}_keypair"), makes)]
     }

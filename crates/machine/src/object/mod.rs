@@ -97,8 +97,8 @@ impl std::fmt::Display for Architecture {
 /// Gap between sections in our layout, so that no address lies in two.
 const GAP: u64 = 0x1000;
 
-/// An ELF file. A relocatable object has its sections laid out, of which the first executable one
-/// starts at 0; a shared object or an executable is one section at the addresses of its segments.
+/// An ELF file. The sections of a relocatable object are laid out one after the other, and the first
+/// executable one starts at 0. A linked file is one section, at the addresses of its segments.
 pub struct Object {
     architecture: Architecture,
     /// Whether it is linked.

@@ -133,8 +133,8 @@ impl Machine<'_> {
         self.write(0, w, Some(r))
     }
 
-    /// A word of `w` bits of which the low bits `a` are defined, shifted to the left: the low bytes
-    /// that are defined then, and with them all that the shift moves into its upper half.
+    /// Shifts a word of `w` bits to the left, when only its low bits `a` are defined. The result has the
+    /// low bytes that are defined then. A shift by half the word defines all of them.
     fn shifted_low(&mut self, a: NodeId, count: u64, w: u8) -> NodeId {
         let bits = (u64::from(self.g.width(a)) + count).min(u64::from(w));
         let whole = self.g.zext(a, w);

@@ -179,7 +179,7 @@ pub(super) fn protected(
 }
 
 /// Whether a loader of its own relocates the file. A static program and the loader itself do it by
-/// their own code, of which nothing is known here.
+/// their own code, and this module knows nothing of that.
 pub(super) fn is_loaded(file: &File<'_>) -> bool {
     file.segments.iter().any(|s| s.kind == PT_INTERP)
 }
@@ -227,8 +227,8 @@ fn unknown() -> Content {
     Content::Unknown(why.into())
 }
 
-/// Stretches of data unlike the rest, in order: slots that are bound later or stay open to writes,
-/// and what the loader uses and writes by itself, the dynamic section and the first slots of the
+/// Stretches of data unlike the rest, in order. They are slots that are bound later or stay open to
+/// writes, and what the loader writes for its own use: the dynamic section, and the first slots of the
 /// global offset table.
 fn marks(
     loader: &Loader<'_, '_>,
