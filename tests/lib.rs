@@ -459,8 +459,11 @@ fn code_for_this_processor_compiles_without_a_warning() {
     let dir = tempfile::tempdir().unwrap();
     let mut own = sources();
     own.retain(|f| if long() { true } else { f.parent().unwrap().ends_with("src/mlkem") });
+    // clang 19 warns of its own name for some processors with AVX10, whatever it compiles.
+    let flags =
+        ["-O3", "-march=native", "-Wno-unknown-warning-option", "-Wno-invalid-feature-combination"];
     for cc in common::compilers() {
-        compile(cc, &["-O3", "-march=native"], &own, &dir.path().join(cc));
+        compile(cc, &flags, &own, &dir.path().join(cc));
     }
 }
 
