@@ -302,6 +302,13 @@ fn sources_take_the_places_of_other_projects() {
             let passed = format!("{kem}: 100 known-answer tests passed");
             assert!(made.stdout.contains(&passed), "{made:?}");
             let source = format!("{kem}.c");
+            if form.is_some() {
+                // The command in the file makes it again.
+                let again =
+                    format!(" *   ringforge package {kem} --as={project} --small --opt='-O2'\n");
+                let text = dir.read(&format!("{out}/{source}"));
+                assert!(text.contains(&again), "{}", &text[..400]);
+            }
             let mut files = [&["contracts", "files.sha256", source.as_str()][..], headers].concat();
             files.sort_unstable();
             let path = dir.path().join(&out);

@@ -264,7 +264,10 @@ fn command_line(args: &Package, selection: &Selection) -> String {
     let mut words = vec!["ringforge package".to_owned()];
     words.extend(selection.kems.iter().cloned());
     let mut option = |name: &str, value: &str| words.push(format!("--{name}={value}"));
-    option("target", if args.target == "all" { "c,avx2" } else { &args.target });
+    // The small form has a target of its own.
+    if !args.small {
+        option("target", if args.target == "all" { "c,avx2" } else { &args.target });
+    }
     match &args.place {
         Some(project) => option("as", project),
         None => option("prefix", &selection.prefix),
