@@ -263,8 +263,7 @@ impl Facts {
                 _ => (Term::Value(a), c),
             });
         }
-        t.sort_unstable();
-        Ok(Residue { m, k: low(form.k), t })
+        Ok(Residue::sum(m, low(form.k), t))
     }
 
     /// What a remainder, a value or a floor quotient is of, modulo m, if that is linear.

@@ -101,13 +101,15 @@ impl Facts {
             found.extend(all.into_iter().map(|entry| (entry, number)));
         }
         found.sort_unstable();
+        let mut wholes = Vec::with_capacity(of.names.len());
         for (&name, k) in of.names.iter().zip(0..) {
             let place = |k: u32| found.partition_point(|e| e.0.k < k);
             let own = &found[place(k)..place(k + 1)];
             let is = self.integer(name, own, &basis, of, q)?;
             before(name, &is)?;
-            self.wholes.insert(name, is);
+            wholes.push((name, is));
         }
+        self.wholes.extend(wholes);
         Ok(())
     }
 
@@ -143,13 +145,18 @@ impl Facts {
                     continue;
                 }
             };
-            let (x, y) = (range.0 * c, range.1 * c);
-            (lo, hi) = (lo + x.min(y), hi + x.max(y));
+            let ends = [range.0.checked_mul(c), range.1.checked_mul(c)];
+            let [Some(x), Some(y)] = ends else { return Err("numbers beyond 128 bits".into()) };
+            lo = lo.checked_add(x.min(y)).ok_or("numbers beyond 128 bits")?;
+            hi = hi.checked_add(x.max(y)).ok_or("numbers beyond 128 bits")?;
             if low(c) != 0 {
                 t.push((term, low(c)));
             }
         }
         let (l, h) = self.bounds(name).ok_or_else(|| format!("atom {name} has no interval"))?;
+        if [l, h, lo, hi].iter().any(|x| x.unsigned_abs() >= 1 << 120) {
+            return Err("numbers beyond 120 bits".into());
+        }
         // Of the constants that are congruent, the one that brings the intervals' middles together.
         let beside = l + h - (lo + hi) - 2 * k;
         k += basis.product * (beside + basis.product).div_euclid(2 * basis.product);

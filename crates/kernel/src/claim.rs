@@ -147,6 +147,7 @@ impl Facts {
             return Err(format!("a modulus of {m}"));
         }
         let (modulus, seen) = (i128::from(m), self.seen(s, by)?);
+        self.enumerated.pay(seen.t.len())?;
         let scale = by.scale.rem_euclid(modulus) as u64;
         let inverse = ringforge_ring::zq::inv(scale, m.into());
         let inverse = inverse.ok_or("a scale that has a common divisor with the modulus")?;
@@ -195,8 +196,10 @@ impl Facts {
         let difference = self.residue_by(&difference, m, &Witness::PLAIN)?;
         let modulus = u64::from(m);
         let mut k = u64::from(difference.k);
-        let terms = difference.t.into_iter().map(|(term, c)| (term, u64::from(c)));
-        let mut left: BTreeMap<Term, u64> = terms.collect();
+        let mut left: BTreeMap<Term, u64> = BTreeMap::new();
+        for (term, c) in difference.t {
+            *left.entry(term).or_default() += u64::from(c);
+        }
         // Products come first, and what a value is replaced by is earlier than it: what is popped will not come back.
         while let Some((term, c)) = left.pop_last() {
             let c = c % modulus;

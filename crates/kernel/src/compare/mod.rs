@@ -62,6 +62,20 @@ pub struct Residue {
 }
 
 impl Residue {
+    /// A sum in which a term may occur several times: different lines may define one product.
+    pub fn sum(m: u32, k: u32, mut terms: Vec<(Term, u32)>) -> Residue {
+        terms.sort_unstable_by_key(|t| t.0);
+        let mut t: Vec<(Term, u32)> = Vec::with_capacity(terms.len());
+        for (term, c) in terms {
+            match t.last_mut().filter(|last| last.0 == term) {
+                Some(last) => last.1 = ((u64::from(last.1) + u64::from(c)) % u64::from(m)) as u32,
+                None => t.push((term, c)),
+            }
+        }
+        t.retain(|t| t.1 != 0);
+        Residue { m, k, t }
+    }
+
     /// The same modulo a divisor of the modulus.
     pub fn modulo(&self, m: u32) -> Residue {
         let t = self.t.iter().map(|&(t, c)| (t, c % m)).filter(|t| t.1 != 0).collect();
