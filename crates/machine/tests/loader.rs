@@ -7,7 +7,7 @@ use common::damage::{self, Anatomy, CALLS, N, Random, Run};
 use common::{build_objects, call, link};
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
-use ringforge_machine::{Lifted, Object, lift};
+use ringforge_machine::{Initial, Lifted, Object, lift};
 use ringforge_testing::{needs, program};
 use std::path::{Path, PathBuf};
 
@@ -299,6 +299,29 @@ fn what_the_loader_leaves_open_is_assumed_or_refused() {
     let found = lifted(&file, 20_000).map(|_| ()).expect_err("what the loader copies is not known");
     let _ = std::fs::remove_file(&path);
     assert!(found.contains("R_X86_64_COPY") || found.contains("can be written"), "{found}");
+    // A variable that the contract gives, of the file itself: its content is the contract's.
+    let given = format!(
+        "{head}volatile int16_t choice[2] = {{ 5, 6 }}; static int16_t other[2];\n{}",
+        mul("c[0] = c[1] = c[2] = c[3] = (int16_t)(a[0] + choice[1]); if (choice[0] == 9) other[0]++;").replace(head, "")
+    );
+    let file = link("gcc", &given, &[&flags[..], &["-fvisibility=hidden"]].concat());
+    let mut spec = call("mul", N as u64);
+    spec.regions.push(common::region("choice", 4, 2, false, Initial::Bytes(vec![1, 0, 7, 0])));
+    for (name, said) in [("choice", None), ("other", Some("can be written"))] {
+        spec.data = vec![(name.into(), 3)];
+        let object = Object::parse(&file).expect("a good file");
+        let mut graph = Graph::new();
+        spec.symbol = format!("{:#x}", object.function("mul").expect("it is there").address);
+        match (lift(&object, &spec, &mut graph, &mut |_| true), said) {
+            (Ok(lifted), None) => {
+                let assumed = |a: &String| a == "`choice` holds what the contract says";
+                assert!(lifted.stats.assumptions.iter().any(assumed));
+                assert_eq!(common::evaluate(&mut graph, &lifted, N, &[2; N], &[0; N]), [9; N]);
+            }
+            (Err(e), Some(said)) => assert!(e.to_string().contains(said), "{e}"),
+            (found, _) => panic!("{name}: {:?}", found.map(|l| l.stats.assumptions)),
+        }
+    }
     // What another file defines is no wrong access here.
     let aligned = format!(
         "{head}extern const int16_t other[8] __attribute__((aligned(16)));\n{}",

@@ -128,6 +128,11 @@ impl<I: InstructionSet> Machine<'_, I> {
             return Err(self.fault(fault, region, offset, size));
         }
         let from = start + offset as u64;
+        if let Some((at, name, data)) = self.given_variable(from, size) {
+            self.assume(format!("`{name}` holds what the contract says"));
+            let loaded = self.regions[usize::from(data)].load(at, out);
+            return loaded.map_err(|fault| self.fault(fault, data, at, size));
+        }
         if let Some(why) = s.unreadable(from, from + size) {
             let at = s.address + from;
             return Err(self.unsupported(format!("data is read at {at:#x}: {why}")));
@@ -167,6 +172,16 @@ impl<I: InstructionSet> Machine<'_, I> {
             }
         }
         Ok(())
+    }
+
+    /// The variable of a linked file that bytes of its image lie in, if the contract says what it
+    /// holds: the offset in it, its name and its region.
+    fn given_variable(&self, from: u64, size: u64) -> Option<(i64, String, u16)> {
+        self.data.iter().find_map(|(name, &region)| {
+            let (first, length) = self.object.variable(name)?;
+            let at = from.checked_sub(first).filter(|at| at + size <= length)?;
+            Some((at as i64, name.clone(), region))
+        })
     }
 
     /// Writes memory.

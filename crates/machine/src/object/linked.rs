@@ -31,6 +31,8 @@ pub(crate) struct Image {
     pub named: Vec<(RawSymbol, Place)>,
     /// Names with several definitions.
     pub ambiguous: Vec<String>,
+    /// Variables by their names: their first bytes in the image, and their sizes.
+    pub variables: Vec<(String, u64, u64)>,
 }
 
 fn refuse<T>(what: impl ToString) -> Result<T, ObjectError> {
@@ -118,7 +120,14 @@ pub(crate) fn read(file: &File<'_>) -> Result<Image, ObjectError> {
     let protected = segments::protected(&loader, dynamic && !chosen && loaded)?;
     section.parts = segments::parts(&loader, &section, protected, loader.binds_at_once())?;
     let (named, ambiguous) = named(&loader, own, &section)?;
-    Ok(Image { section, symbols, named, ambiguous })
+    let variable = |(raw, place): &(RawSymbol, Place)| match *place {
+        Place::Inside { offset, .. } if raw.kind == elf::STT_OBJECT && raw.size > 0 => {
+            Some((raw.name.clone(), offset, raw.size))
+        }
+        _ => None,
+    };
+    let variables = named.iter().filter_map(variable).collect();
+    Ok(Image { section, symbols, named, ambiguous, variables })
 }
 
 /// Where a symbol's value lies in the image.

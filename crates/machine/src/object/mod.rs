@@ -114,6 +114,8 @@ pub struct Object {
     mapping: Vec<Vec<(u64, bool)>>,
     /// What the property note says of control flow.
     pub(crate) promises: properties::Promises,
+    /// Variables of a linked file by their names: their first bytes in the image, and their sizes.
+    variables: Vec<(String, u64, u64)>,
     /// Names of functions that cannot be called, and why.
     refused: Vec<(String, String)>,
 }
@@ -186,6 +188,7 @@ impl Object {
             functions: Vec::new(),
             mapping,
             promises,
+            variables: Vec::new(),
             refused: Vec::new(),
         };
         object.name_functions(named);
@@ -206,6 +209,7 @@ impl Object {
             functions: Vec::new(),
             mapping: vec![Vec::new()],
             promises,
+            variables: image.variables,
             refused: image.ambiguous.into_iter().map(|name| (name, why.to_string())).collect(),
         };
         object.name_functions(image.named);
@@ -336,6 +340,13 @@ impl Object {
         };
         let (name, size) = (name.to_string(), 0);
         Ok(Function { name, address, size, global: true, weak: false, section, offset })
+    }
+
+    /// The first byte of a variable in a linked file's image, and its size, if one alone has that name.
+    pub(crate) fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        let mut all = self.variables.iter().filter(|v| v.0 == name);
+        let first = all.next()?;
+        all.next().is_none().then_some((first.1, first.2))
     }
 
     /// Section (by position) and offset of an address.
