@@ -4,7 +4,7 @@
 mod common;
 
 use common::Sandbox;
-use ringforge_testing::{needs, program};
+use ringforge_testing::{long, needs, program, share};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -74,9 +74,9 @@ fn library() -> PathBuf {
 const DEBIAN: &str = "CFLAGS=-g -O2 -fstack-protector-strong -Wformat -Werror=format-security";
 const DEBIAN_CPP: &str = "CPPFLAGS=-Wdate-time -D_FORTIFY_SOURCE=2";
 
-fn make(build: &Path, cc: &str, more: &[&str]) -> Output {
+fn make(target: &str, build: &Path, cc: &str, more: &[&str]) -> Output {
     let mut command = Command::new("make");
-    command.arg("-C").arg(library()).args(["-j2", "prove", DEBIAN, DEBIAN_CPP]);
+    command.arg("-C").arg(library()).args(["-j2", target, DEBIAN, DEBIAN_CPP]);
     command.arg(format!("BUILD={}", build.display())).arg(format!("CC={cc}"));
     command.arg(format!("RINGFORGE={}", env!("CARGO_BIN_EXE_ringforge")));
     command.args(more).output().unwrap()
@@ -87,10 +87,10 @@ fn make(build: &Path, cc: &str, more: &[&str]) -> Output {
 fn make_proves_the_library_as_it_is_built() {
     needs!("make");
     let dir = tempfile::tempdir().unwrap();
-    for (cc, prefix) in [("gcc", "ringforge_"), ("clang", "my_")] {
+    for (cc, prefix) in share(&[("gcc", "ringforge_"), ("clang", "my_")], &[0]) {
         let Some(cc) = program(cc) else { continue };
         let prefixed = format!("SYMBOLS={prefix}");
-        let out = make(dir.path(), cc, &["KEMS=mlkem512", &prefixed]);
+        let out = make("prove", dir.path(), cc, &["KEMS=mlkem512", &prefixed]);
         let said = String::from_utf8_lossy(&out.stdout);
         assert!(out.status.success(), "{said}{}", String::from_utf8_lossy(&out.stderr));
         for function in
@@ -101,11 +101,30 @@ fn make_proves_the_library_as_it_is_built() {
         }
         assert!(said.contains("_avx2 ") && said.contains(" proved\n"), "{said}");
     }
+    if !long() {
+        return;
+    }
     // Whoever brings hash functions has nothing proved of whole operations.
-    let out = make(dir.path(), ringforge_testing::cc(), &["KEMS=ntrulpr653", "HASH=2"]);
+    let out = make("prove", dir.path(), ringforge_testing::cc(), &["KEMS=ntrulpr653", "HASH=2"]);
     let said = String::from_utf8_lossy(&out.stdout);
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert!(said.contains("is defined by another object"), "{said}");
+}
+
+/// The shared library, with all that calls go through.
+#[test]
+#[ignore = "in the long run"]
+fn make_proves_the_shared_library() {
+    needs!("make");
+    let dir = tempfile::tempdir().unwrap();
+    let out = make("prove-shared", dir.path(), ringforge_testing::cc(), &["KEMS=mlkem512"]);
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{said}{}", String::from_utf8_lossy(&out.stderr));
+    for function in ["crypto_kem_mlkem512_dec", "mlkem_mul_c"] {
+        let row = said.lines().find(|l| l.contains(&format!("ringforge_{function} ")));
+        assert!(row.is_some_and(|row| row.contains(" proved ")), "{function}: {said}");
+    }
+    assert!(said.contains("libringforge.so: ") && said.contains(" proved\n"), "{said}");
 }
 
 /// The same by CMake, in a build for debugging.
@@ -130,7 +149,4 @@ fn cmake_proves_the_library_as_it_is_built() {
     );
 }
 
-ringforge_testing::rest!(
-    a_directory_of_contracts_is_one_table,
-    make_proves_the_library_as_it_is_built,
-);
+ringforge_testing::rest!(make_proves_the_library_as_it_is_built);
