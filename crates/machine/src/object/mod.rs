@@ -3,10 +3,12 @@
 //! Relocatable objects are read by sections, as the linker reads them, and linked files by segments,
 //! as the loader does. `archive` finds a member of an archive.
 //!
-//! Each module holds one list: `elf` the structures and the file's header, `sections` flags, types
-//! and names, `symbols` kinds of symbols, `relocations` and the instruction set's own module the
-//! types, `linked` segments, the dynamic section and the loader's relocations. What is on no list is refused by name: when the object is read, if it could change the
-//! meaning of anything else, or else where execution meets it.
+//! Each module holds one list. `elf` has the structures and the file's header; `sections` has flags,
+//! types and names; `symbols` has kinds of symbols. `relocations` and the instruction set's own module
+//! have the types. `linked` has segments, the dynamic section and the loader's relocations.
+//!
+//! What is on no list is refused by name: when the object is read, if it could change the meaning of
+//! anything else, or else where execution meets it.
 
 pub(crate) mod aarch64;
 pub mod archive;

@@ -117,8 +117,8 @@ pub(super) fn loaded(file: &File<'_>) -> Result<Vec<Segment>, ObjectError> {
     Ok(all)
 }
 
-/// Checks that what the loader finds by address is what the file has at its offset: the program
-/// headers, by which it also knows where the file was put, the dynamic section, the property note.
+/// Checks that what the loader finds by address is what the file has at its offset. It looks so for the
+/// dynamic section, the property note and the program headers, which also tell it where the file was put.
 fn mapped(file: &File<'_>, loaded: &[Segment]) -> Result<(), ObjectError> {
     for s in &file.segments {
         if ![PT_PHDR, PT_DYNAMIC, PT_GNU_PROPERTY].contains(&s.kind) {
@@ -227,9 +227,9 @@ fn unknown() -> Content {
     Content::Unknown(why.into())
 }
 
-/// Stretches of data unlike the rest, in order. They are slots that are bound later or stay open to
-/// writes, and what the loader writes for its own use: the dynamic section, and the first slots of the
-/// global offset table.
+/// Stretches of data unlike the rest, in order. Some are slots that are bound later or stay open to writes.
+/// The others the loader writes for its own use: the dynamic section, and the first slots of the global
+/// offset table.
 fn marks(
     loader: &Loader<'_, '_>,
     section: &Section,
