@@ -8,6 +8,6 @@
 #define RF_LOGQ 11
 #define RF_HPS 1
 #define RF_WIDE_MUL RF_HAVE_AVX512_CODE /* a product on registers of 512 bits takes less */
-#define RF_DEAD 51200 /* bytes of stack that an operation uses at most, see wipe.h */
+#define RF_DEAD 53248 /* bytes of stack that an operation uses at most, see wipe.h */
 #include "ntru.inc"
 #endif
