@@ -104,7 +104,7 @@ fn libcrypto_hashes_as_well() {
     assert!(checked.contains("sntrup761: 100 known answers"), "{checked}");
 }
 
-/// Hybrids on libcrypto's curves: published answers, and refusals of wrong points. Every day the small form.
+/// Hybrids on libcrypto's curves pass known-answer tests and refuse wrong points. The daily run tests the small form.
 #[test]
 fn hybrids_agree_on_libcrypto_s_curves() {
     needs!("libssl");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
- * Hybrids: both sides agree, the curves' parts are those of published answers, and what is malformed is refused with zeros.
+ * Hybrids: both sides agree, the curves' parts pass known-answer tests, and malformed input is refused with zeroed outputs.
  * hybrid
  */
 #include "ringforge_hybrid.h"

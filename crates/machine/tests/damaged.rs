@@ -3,7 +3,7 @@
 
 mod common;
 use common::damage::{self, Anatomy, CALLS, N, Random, Run, good_objects, run};
-use common::{call, compile};
+use common::{assemble, call, compile};
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
 use ringforge_machine::{Object, lift};
@@ -77,4 +77,29 @@ fn damaged_objects_compute_what_their_terms_say() {
     println!("{count} objects, {lifted} lifted, {ran} runs as said, {} not", wrong.len());
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(lifted > count / 20 && ran > lifted / 2, "{lifted} lifted, {ran} ran");
+}
+
+#[test]
+fn objects_that_are_none() {
+    assert!(Object::parse(b"").is_err());
+    assert!(Object::parse(b"#include <stdio.h>").is_err());
+    let good = assemble("mov rax, [rip+table]\n ret\n.section .rodata\ntable: .quad 5, f");
+    assert!(Object::parse(&good).is_ok());
+    // Truncations and flipped bytes: an error or a refusal, never a panic.
+    for n in 0..good.len() {
+        if let Ok(object) = Object::parse(&good[..n]) {
+            let _ = lift(&object, &call("f", 4), &mut Graph::new(), &mut |_| true);
+        }
+    }
+    for i in 0..good.len() {
+        for flip in [1, 0x80, 0xff] {
+            let mut bad = good.clone();
+            bad[i] ^= flip;
+            if let Ok(object) = Object::parse(&bad) {
+                let mut c = call("f", 4);
+                c.max_steps = 100;
+                let _ = lift(&object, &c, &mut Graph::new(), &mut |_| true);
+            }
+        }
+    }
 }

@@ -307,7 +307,12 @@ fn what_the_loader_leaves_open_is_assumed_or_refused() {
     let file = link("gcc", &given, &[&flags[..], &["-fvisibility=hidden"]].concat());
     let mut spec = call("mul", N as u64);
     spec.regions.push(common::region("choice", 4, 2, false, Initial::Bytes(vec![1, 0, 7, 0])));
-    for (name, said) in [("choice", None), ("other", Some("can be written"))] {
+    for (name, bytes, said) in [
+        ("choice", vec![1, 0, 7, 0], None),
+        ("choice", vec![1, 0], Some("can be written")),
+        ("other", vec![1, 0, 7, 0], Some("can be written")),
+    ] {
+        spec.regions[3] = common::region(name, bytes.len() as u64, 2, false, Initial::Bytes(bytes));
         spec.data = vec![(name.into(), 3)];
         let object = Object::parse(&file).expect("a good file");
         let mut graph = Graph::new();

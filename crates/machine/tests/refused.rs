@@ -578,33 +578,6 @@ fn in_place_and_malformed_calls() {
 }
 
 #[test]
-fn objects_that_are_none() {
-    use ringforge_machine::Object;
-    assert!(Object::parse(b"").is_err());
-    assert!(Object::parse(b"#include <stdio.h>").is_err());
-    let good = assemble("mov rax, [rip+table]\n ret\n.section .rodata\ntable: .quad 5, f");
-    assert!(Object::parse(&good).is_ok());
-    // Truncations and flipped bytes: an error or a refusal, never a panic.
-    for n in 0..good.len() {
-        if let Ok(object) = Object::parse(&good[..n]) {
-            let _ =
-                ringforge_machine::lift(&object, &call("f", 4), &mut Graph::new(), &mut |_| true);
-        }
-    }
-    for i in 0..good.len() {
-        for flip in [1, 0x80, 0xff] {
-            let mut bad = good.clone();
-            bad[i] ^= flip;
-            if let Ok(object) = Object::parse(&bad) {
-                let mut c = call("f", 4);
-                c.max_steps = 100;
-                let _ = ringforge_machine::lift(&object, &c, &mut Graph::new(), &mut |_| true);
-            }
-        }
-    }
-}
-
-#[test]
 fn calls_and_tables_inside_the_object() {
     let source = r"
         #include <stdint.h>

@@ -179,7 +179,9 @@ impl<I: InstructionSet> Machine<'_, I> {
     fn given_variable(&self, from: u64, size: u64) -> Option<(i64, String, u16)> {
         self.data.iter().find_map(|(name, &region)| {
             let (first, length) = self.object.variable(name)?;
-            let at = from.checked_sub(first).filter(|at| at + size <= length)?;
+            // Of a longer variable the contract says the beginning.
+            let given = length.min(self.regions[usize::from(region)].high as u64);
+            let at = from.checked_sub(first).filter(|at| at + size <= given)?;
             Some((at as i64, name.clone(), region))
         })
     }
