@@ -3,6 +3,12 @@
 #ifndef RINGFORGE_CYCLES_H
 #define RINGFORGE_CYCLES_H
 
+static inline int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
 #ifdef __aarch64__
 #include "counted.h"
 #else
@@ -29,12 +35,6 @@ static uint64_t chain(void)
                              "add %0, %0; add %0, %0; add %0, %0; add %0, %0"
                              : "+r"(x));
     return ticks() - start;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
 }
 
 #define CYCLES_SAMPLES 100
