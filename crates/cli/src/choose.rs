@@ -6,7 +6,7 @@ mod queue;
 use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
-use ringforge_plan::{Candidate, Operand, Plan, Structure, candidates};
+use ringforge_plan::{Candidate, Operand, Plan, candidates};
 use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use ringforge_tune::wisdom::{self, Entry, Key, Known, Wisdom, WisdomError};
@@ -352,8 +352,7 @@ fn no_program(target: &Target, trials: &[Trial]) -> String {
 fn transforms(all: &mut [Candidate]) -> bool {
     let cheapest = all.first().map_or(0.0, |candidate| candidate.cost);
     let found = all.iter().position(|candidate| {
-        matches!(candidate.plan.root.structure(), Structure::Halves(_))
-            && candidate.cost <= WORTH * cheapest
+        candidate.plan.negacyclic().is_some() && candidate.cost <= WORTH * cheapest
     });
     if let Some(at) = found {
         all[..=at].rotate_right(1);

@@ -1,7 +1,6 @@
 //! `ringforge bench RING --plans …`: compares the plans of a ring in one table: what each does,
 //! whether it is proved, and how long it takes. It also draws operations against cycles.
 
-mod shape;
 mod table;
 
 use std::time::Duration;
@@ -23,7 +22,6 @@ use crate::trial::{Builder, Tried, timed, unproved};
 use crate::ui::{Failure, Ui};
 
 use ringforge_interpret::draw::Undrawn;
-use shape::{moduli, shape};
 use table::{Line, PeerLine, Plans, picture, print, saved, simulated};
 
 /// Runs the command.
@@ -205,8 +203,8 @@ fn one(
         target: target.name.into(),
         compiled: format!("{} {}", bench::short(builder.compiler), builder.opt),
         schedule: None,
-        moduli: moduli(plan),
-        transform: shape(plan.root.as_ref()),
+        moduli: plan.moduli(),
+        transform: plan.root.shape(),
         base_products: plan.root.cost().products,
         multiplications: 0,
         additions: 0,

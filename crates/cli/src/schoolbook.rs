@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use ringforge_emit::Preamble;
-use ringforge_plan::{Operand, Plain, Plan, Structure};
+use ringforge_plan::{Operand, Plain, Plan};
 use ringforge_ring::Ring;
 use ringforge_toolchain::timing::{Candidate, Code, Timing};
 use ringforge_toolchain::{Compiler, Signature};
@@ -97,7 +97,7 @@ pub fn by_plan(
     scratch: &Path,
 ) -> Result<Option<Candidate>, Failure> {
     let ring = &made.plan.ring;
-    if matches!(made.plan.root.structure(), Structure::Plain(_)) {
+    if made.plan.is_plain() {
         return Ok(None);
     }
     let form = if Plain::suits_quotient(ring) { "(plain quotient)" } else { "(plain)" };

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use ringforge_plan::Structure;
 use ringforge_program::method::MulMethod;
 use ringforge_ring::Ring;
 use ringforge_tune::{Algorithm, Arithmetic, Granularity, Objective, Problem, Scope};
@@ -70,7 +69,7 @@ fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failu
     let subject = Subject { ring: ring.into(), plan: None, lhs: None, rhs: None };
     let target = target::find(target)?;
     let job = preset::resolve(&subject, target)?;
-    let Structure::Halves(ntt) = job.plan.root.structure() else {
+    let Some(levels) = job.plan.negacyclic() else {
         let message = format!("the plan `{}` is not a transform of x^n + 1", job.plan.name);
         return Err(Failure::input(message));
     };
@@ -81,7 +80,7 @@ fn emitted(ui: &Ui, args: &Search, ring: &str, target: &str) -> Result<u8, Failu
         &schedule,
         target.machine,
         &job.name,
-        ntt.levels as usize,
+        levels.splits().len(),
         &mut |progress| {
             bar.set_message(format!("{} placements tried", progress.states));
             true

@@ -61,7 +61,7 @@ fn butterflies_show_every_input_output_and_operation() {
     well_formed(&svg);
     let part = plan.root.as_method::<ringforge_plan::Lift>().unwrap().inner.clone();
     let crt = part.as_method::<ringforge_plan::MonomialCrt>().unwrap().main.clone();
-    let main = crt.as_method::<ringforge_plan::Substitute>().unwrap();
+    let main = &crt.as_method::<ringforge_plan::Substitute>().unwrap().blocks;
     let mut operations = 0;
     for transform in main.transform.children() {
         let mut net = Network::new(4591);

@@ -5,7 +5,7 @@ use crate::network::Cost;
 use crate::registry::Arguments;
 use crate::sexpr::Form;
 use crate::split::Split;
-use crate::structure::Inside;
+use crate::stages::Inside;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::any::Any;

@@ -223,7 +223,7 @@ impl Transform for BinomialCrt {
             1 => steps.push(Step {
                 title: format!("{m}-point transform of the sums"),
                 cite: METHOD.citation,
-                name: "side",
+                name: "side".into(),
                 groups: vec![last],
             }),
             _ => steps.last_mut().into_iter().for_each(|step| step.groups.push(last.clone())),
@@ -271,7 +271,7 @@ impl Transform for BinomialCrt {
         steps.push(Step {
             title: format!("{}, joined with the blocks mod {}", last.title, self.side.modulus()),
             cite: METHOD.citation,
-            name: last.name,
+            name: last.name.clone(),
             groups: groups.collect(),
         });
         steps

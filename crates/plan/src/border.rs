@@ -11,7 +11,7 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use ringforge_ring::zq;
@@ -87,8 +87,11 @@ impl Product for Border {
         }
         c
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Bordered(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Cut(self)
+    }
+    fn made_of(&self) -> Vec<&ProductRef> {
+        vec![&self.inner]
     }
     fn cost(&self) -> Cost {
         let terms = self.terms();

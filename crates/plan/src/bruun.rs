@@ -18,7 +18,7 @@ use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::split::{Chunks, Part, Split, neighbours};
-use crate::structure::Inside;
+use crate::stages::Inside;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use ringforge_ring::zq;

@@ -18,7 +18,7 @@ use crate::primes::{Width, primes};
 use crate::registry::build_product;
 use crate::sexpr::Form;
 use crate::shapes::{Shape, Shapes};
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::toeplitz_pair::ToeplitzPair;
 use ringforge_ring::{Ring, zq};
 use ringforge_targets::Target;
@@ -46,13 +46,13 @@ pub struct Candidate {
 impl Candidate {
     /// Whether it is plain C.
     pub fn is_plain(&self) -> bool {
-        matches!(self.plan.root.structure(), Structure::Plain(_))
+        self.plan.is_plain()
     }
 
     /// Whether this is the schoolbook product, which has the fewest kinds of steps to prove.
     pub fn is_definition(&self) -> bool {
-        match self.plan.root.structure() {
-            Structure::Lifted(lift) => matches!(lift.inner.structure(), Structure::Definition),
+        match self.plan.root.stages() {
+            Stages::Remainder(lift) => matches!(lift.inner.stages(), Stages::Direct),
             _ => false,
         }
     }
@@ -170,9 +170,7 @@ impl Maker<'_> {
         let length = 2 * n - 1;
         let dense = Form::parse(&format!("(lift {length} (schoolbook))"))
             .and_then(|form| build_product(&form, &domain))
-            .is_ok_and(
-                |node| matches!(node.structure(), Structure::Lifted(lift) if lift.is_dense()),
-            );
+            .is_ok_and(|node| matches!(node.stages(), Stages::Remainder(lift) if lift.is_dense()));
         // The two products that reduce by a dense f are products of any residues.
         let operands = if dense { [Operand::Big; 2] } else { self.operands };
         let bounds = operands.map(|operand| operand.bound(q));

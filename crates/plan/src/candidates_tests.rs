@@ -91,7 +91,8 @@ fn there_is_always_the_universal_plan() {
         ("Z4591[x]/(x^761 - x - 1)", [Operand::Big, Operand::Small]),
     ];
     let short = |part: &ProductRef| {
-        part.as_method::<Substitute>().is_some_and(|part| part.k == 16 && part.domain.q < 13_000)
+        part.as_method::<Substitute>()
+            .is_some_and(|part| part.blocks.k == 16 && part.blocks.domain.q < 13_000)
     };
     for (ring, operands) in rings {
         let found =

@@ -13,13 +13,14 @@
 //! come near the bound, but those that do must be right too. The modulus f must be a polynomial
 //! over the integers: x^n ± 1, x^n, or none (an unreduced product).
 
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use ringforge_ring::{Ring, zq};
@@ -254,8 +255,19 @@ impl Product for ChangeModulus {
         (0..self.domain.wanted).map(coefficient).collect()
     }
 
-    fn structure(&self) -> Structure<'_> {
-        Structure::Primes(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Digits(self)
+    }
+    fn made_of(&self) -> Vec<&ProductRef> {
+        self.inner.iter().collect()
+    }
+    fn moduli(&self) -> Vec<u64> {
+        self.moduli.clone()
+    }
+    fn shape(&self) -> String {
+        let mut all: Vec<String> = self.inner.iter().map(|part| part.shape()).collect();
+        all.dedup();
+        all.join(", ")
     }
     fn cost(&self) -> Cost {
         let (k, wanted) = (self.moduli.len() as u64, self.domain.wanted as u64);
@@ -264,6 +276,21 @@ impl Product for ChangeModulus {
         let factors = (0..self.inner.len()).filter(|&i| self.factor(i) != 1).count() as u64;
         let here = Cost { scales: pairs + k - 1 + factors, adds: pairs + k - 1, products: 0 };
         self.inner.iter().map(|inner| inner.cost()).sum::<Cost>() + here.times(wanted)
+    }
+    fn slots(&self, model: &Model) -> f64 {
+        let (operand, wanted, costs) = (self.domain.operand, self.domain.wanted, &model.costs);
+        let k = self.moduli.len() as f64;
+        let inner: f64 = self.inner.iter().map(|part| part.slots(model)).sum();
+        let enter = self.moduli.iter().map(|&p| {
+            let wide = self.domain.bounds.iter().filter(|&&bound| bound > p / 2).count() as f64;
+            model.words(p).registers(operand) * (wide * costs.reduce + 4.0 * costs.memory)
+        });
+        // Garner's digits, then their sum modulo q.
+        let each = self.moduli.iter().map(|&p| model.words(p));
+        let words = each.fold(model.words(3), |a, b| if b.lanes < a.lanes { b } else { a });
+        let digits = k * (k - 1.0) / 2.0 * (words.costs.scale + 1.0)
+            + k * (words.costs.scale + 1.0 + costs.memory);
+        inner + enter.sum::<f64>() + words.registers(wanted) * (digits + costs.reduce)
     }
     fn tree(&self) -> TreeNode {
         let named = |(p, inner): (&u64, &ProductRef)| inner.tree().titled(&format!("mod {p}: "));

@@ -200,13 +200,13 @@ impl Transform for CooleyTukey {
             Step {
                 title: format!("{q} of {p}-point transforms, zeros skipped, and twiddles"),
                 cite: METHOD.citation,
-                name: "columns",
+                name: "columns".into(),
                 groups: first,
             },
             Step {
                 title: format!("{p} of {q}-point transforms"),
                 cite: METHOD.citation,
-                name: "rows",
+                name: "rows".into(),
                 groups: second,
             },
         ]
@@ -231,13 +231,13 @@ impl Transform for CooleyTukey {
             Step {
                 title: format!("{q} of inverse {p}-point transforms, and twiddles"),
                 cite: "[Chiu25 §2.4]",
-                name: "rows",
+                name: "rows".into(),
                 groups: first,
             },
             Step {
                 title: format!("{p} of inverse {q}-point transforms"),
                 cite: "[Chiu25 §2.4]",
-                name: "columns",
+                name: "columns".into(),
                 groups: second,
             },
         ]

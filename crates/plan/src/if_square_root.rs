@@ -6,7 +6,7 @@ use crate::error::Refusal;
 use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Inside;
+use crate::stages::Inside;
 use crate::tree::TreeNode;
 use crate::two_ntt::root;
 use std::sync::Arc;

@@ -6,6 +6,8 @@
 //! says which of the r new factors it will belong to.
 
 use crate::arith::{Arith, Val};
+use crate::cost::Model;
+use crate::halves::Halves;
 use crate::network::Network;
 use crate::ntt::Butterflies;
 use crate::unit::Unit;
@@ -156,6 +158,11 @@ pub trait Levels: std::fmt::Debug {
     /// The products mod x^d − w, weights in the order of the factors.
     fn products(&self) -> &WeightedConvolution;
 
+    /// The same on blocks of at least so many coefficients, where the splits are halves of x^n + 1.
+    fn halves(&self, _least: usize) -> Option<Halves<'_>> {
+        None
+    }
+
     /// d, the degree of the factors that are left.
     fn degree(&self) -> usize {
         self.products().size
@@ -217,6 +224,30 @@ pub trait Levels: std::fmt::Debug {
         f
     }
 
+    /// The number of factors that are left times their degree.
+    fn levels_shape(&self) -> String {
+        format!("{} × {}", self.size() / self.degree(), self.degree())
+    }
+
+    /// The vector slots of one product.
+    fn levels_slots(&self, model: &Model) -> f64 {
+        let (words, costs) = (model.words(self.q()), &model.costs);
+        let registers = words.registers(self.size());
+        // A level in three is one and a half in two.
+        let levels = ((self.size() / self.degree()) as f64).log2();
+        // Half a multiplication and an addition per coefficient; the last levels lie within registers.
+        let within = (words.lanes / self.degree() as f64).log2().max(0.0);
+        let butterflies = registers
+            * (levels * (words.costs.scale / 2.0 + costs.add) + words.costs.shuffle * within);
+        let memory = registers * (levels / 3.0).ceil() * 2.0 * costs.memory;
+        let reductions = registers * (levels / words.room.max(0.5)).floor() * costs.reduce;
+        let products = self.products().total_cost().products as f64 / words.lanes;
+        3.0 * (butterflies + memory + reductions)
+            + registers * words.costs.scale
+            + products * (words.costs.product + 2.0)
+            + registers * words.costs.narrow
+    }
+
     /// The products mod x^d − w.
     fn base(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let d = self.degree();
@@ -243,18 +274,14 @@ fn in_place(
 
 #[cfg(test)]
 mod tests {
-    use crate::{Exact, Levels, Plan, Structure};
+    use crate::{Exact, Plan, Stages};
 
     /// Splits in two and in three, and of trinomials; blocks of one coefficient, and of more.
     #[test]
     fn networks_are_the_forward_transforms() {
         for name in ["kyber1", "nttru", "ntruplus576", "ntruplus864"] {
             let plan = Plan::find(name).expect("a plan of the catalogue");
-            let levels: &dyn Levels = match plan.root.structure() {
-                Structure::Halves(ntt) => ntt,
-                Structure::Levels(levels) => levels,
-                other => panic!("{name} has no levels: {other:?}"),
-            };
+            let Stages::Levels(levels) = plan.root.stages() else { panic!("{name} has no levels") };
             let q = levels.q();
             let a: Vec<u64> = (0..levels.size() as u64).map(|i| (i * i * 7 + 3) % q).collect();
             let entered: Vec<u64> = a

@@ -5,14 +5,17 @@
 //! many as the product has (2n − 1 for operands of n). Inverse: the remainder by the modulus.
 //! Scale: the inner one's.
 
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::reduce_mod::ReduceMod;
 use crate::registry::{Arguments, Build, Method};
+use crate::schoolbook::unreduced_slots;
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
+use crate::toeplitz_pair::ToeplitzPair;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use ringforge_targets::{Products, Target};
@@ -94,7 +97,7 @@ impl Lift {
     /// products that it replaces are no faster.
     pub fn has_matrix(&self, target: &Target) -> bool {
         let n = self.domain.operand;
-        let defined = matches!(self.inner.structure(), Structure::Definition);
+        let defined = matches!(self.inner.stages(), Stages::Direct);
         let suits = match target.products {
             Products::Dots => defined || n <= SHORT,
             // The prover follows fewer of these remainders of transforms than of two more products.
@@ -106,8 +109,8 @@ impl Lift {
     /// The number of products that give quotient and remainder by a dense f. It is two, or one for
     /// methods that compute both for the cost of one.
     pub(crate) fn products_of_constants(&self) -> u64 {
-        match self.inner.structure() {
-            Structure::Matrices(_) => 1,
+        match self.inner.stages() {
+            Stages::Matrices(_) => 1,
             _ => 2,
         }
     }
@@ -120,6 +123,25 @@ impl Lift {
             }
             _ => None,
         }
+    }
+
+    /// The slots of the reduction mod f at the end, and that of the coefficients.
+    fn reduction_slots(&self, model: &Model) -> f64 {
+        let words = model.words(self.domain.q);
+        let n = words.registers(self.domain.wanted);
+        let pair = matches!(self.inner.stages(), Stages::Matrices(_));
+        let terms = self.reduction(1).filter(|_| pair);
+        let terms =
+            terms.and_then(|reduction| ToeplitzPair::steps(&reduction.ring, model.lanes(16)));
+        let (memory, inner) = (model.costs.memory, self.inner.as_ref());
+        let fold = match (self.folds, terms) {
+            // Each for the quotient and for the remainder.
+            (_, Some(terms)) => 2.0 * terms.len() as f64 * n * (2.0 + memory),
+            (Some(folds), None) if !pair => folds as f64 / words.lanes * (1.0 + memory),
+            (None, None) if self.has_matrix(model.target) => unreduced_slots(inner.domain(), model),
+            _ => self.products_of_constants() as f64 * inner.slots(model),
+        };
+        fold + n * (2.0 * model.costs.reduce + 2.0 * memory)
     }
 }
 
@@ -136,14 +158,23 @@ impl Product for Lift {
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.domain.reduce(&self.inner.multiply(a, b))
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Lifted(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Remainder(self)
+    }
+    fn made_of(&self) -> Vec<&ProductRef> {
+        vec![&self.inner]
+    }
+    fn shape(&self) -> String {
+        self.inner.shape()
     }
     fn cost(&self) -> Cost {
         match self.folds {
             Some(adds) => self.inner.cost() + Cost { adds, ..Cost::default() },
             None => self.inner.cost().times(1 + self.products_of_constants()),
         }
+    }
+    fn slots(&self, model: &Model) -> f64 {
+        self.inner.slots(model) + self.reduction_slots(model)
     }
     fn tree(&self) -> TreeNode {
         let title = format!("Lift to {} coefficients", self.length);

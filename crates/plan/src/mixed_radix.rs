@@ -15,6 +15,7 @@
 //! leaves. Condition: q prime, N divides q − 1, and the radices' product divides n.
 
 use crate::base::{Base, BaseSpec, Shape};
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::levels::{Levels, Split};
@@ -23,7 +24,7 @@ use crate::ntt::Butterflies;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::{Inside, Structure};
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
@@ -179,12 +180,9 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     let values = weights.iter().map(|&e| root.pow(e).value()).collect();
     exponents.push(weights);
     let size = n / product as usize;
-    let inner = arguments.base(&BaseSpec { q, size, shape: Shape::Weighted(values) })?;
-    let Inside::Convolutions(convolution) = inner.inside() else {
-        return Err(Refusal::new(arguments.last_at(), "mixed-radix ends in weighted convolutions")
-            .instead("(weighted-convolution (toeplitz))"));
-    };
-    let (domain, convolution) = (domain.clone(), convolution.clone());
+    let convolution =
+        arguments.convolutions(&BaseSpec { q, size, shape: Shape::Weighted(values) })?;
+    let domain = domain.clone();
     Ok(Arc::new(MixedRadix {
         domain,
         n,
@@ -272,8 +270,14 @@ impl Product for MixedRadix {
         c.truncate(self.domain.wanted);
         c
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Levels(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Levels(self)
+    }
+    fn shape(&self) -> String {
+        self.levels_shape()
+    }
+    fn slots(&self, model: &Model) -> f64 {
+        self.levels_slots(model)
     }
     fn cost(&self) -> Cost {
         let n = self.n as u64;

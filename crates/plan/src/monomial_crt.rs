@@ -5,13 +5,14 @@
 //! Scale: the main part's; the low part is multiplied by [`MonomialCrt::low_factor`] to agree.
 //! Condition: N + M is at least the length of the product.
 
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use ringforge_ring::zq;
@@ -131,13 +132,23 @@ impl Product for MonomialCrt {
         (0..self.domain.wanted).map(coefficient).collect()
     }
 
-    fn structure(&self) -> Structure<'_> {
-        Structure::Factors(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Joined(self)
+    }
+    fn made_of(&self) -> Vec<&ProductRef> {
+        vec![&self.main, &self.low]
+    }
+    fn shape(&self) -> String {
+        format!("{} + x^{}", self.main.shape(), self.low_degree)
     }
     fn cost(&self) -> Cost {
         let scales = if self.low_factor() == 1 { 0 } else { self.low_degree as u64 };
         let adds = self.domain.wanted.saturating_sub(self.main_degree) as u64;
         self.main.cost() + self.low.cost() + Cost { scales, adds, products: 0 }
+    }
+    fn slots(&self, model: &Model) -> f64 {
+        let join = 3.0 * model.words(self.domain.q).registers(self.domain.wanted);
+        self.main.slots(model) + self.low.slots(model) + join
     }
     fn tree(&self) -> TreeNode {
         let (n, m) = (self.main_degree, self.low_degree);

@@ -12,14 +12,16 @@
 //! Condition: q prime, 2^levels divides n, and 2^(levels+1) divides q − 1.
 
 use crate::base::{BaseSpec, Shape};
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::halves::Halves;
 use crate::levels::{Levels, Split};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::{Form, FormKind};
-use crate::structure::{Inside, Structure};
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
@@ -133,12 +135,9 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     };
     let weights = standard_weights(root.value(), levels, q);
     let size = n >> levels;
-    let inner = arguments.base(&BaseSpec { q, size, shape: Shape::Weighted(weights) })?;
-    let Inside::Convolutions(convolution) = inner.inside() else {
-        return Err(Refusal::new(arguments.last_at(), "ntt ends in weighted convolutions")
-            .instead("(weighted-convolution (toeplitz))"));
-    };
-    let (domain, convolution) = (domain.clone(), convolution.clone());
+    let convolution =
+        arguments.convolutions(&BaseSpec { q, size, shape: Shape::Weighted(weights) })?;
+    let domain = domain.clone();
     Ok(Arc::new(Ntt { domain, n, levels, inverse, twist, root, two, convolution }))
 }
 
@@ -179,7 +178,7 @@ impl Ntt {
     }
 
     /// The scale that so many levels there and back leave.
-    pub fn halves(&self, levels: u32) -> Unit {
+    pub fn scale_of(&self, levels: u32) -> Unit {
         self.two.pow(u64::from(levels))
     }
 
@@ -258,7 +257,10 @@ impl Levels for Ntt {
         self.untwist_factor(i)
     }
     fn left(&self) -> Unit {
-        self.halves(self.levels)
+        self.scale_of(self.levels)
+    }
+    fn halves(&self, least: usize) -> Option<Halves<'_>> {
+        Some(Halves::of(self, least))
     }
     fn products(&self) -> &WeightedConvolution {
         &self.convolution
@@ -273,15 +275,21 @@ impl Product for Ntt {
         &self.domain
     }
     fn scale(&self) -> Unit {
-        self.halves(self.levels)
+        self.scale_of(self.levels)
     }
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let mut c = self.inverse(&self.base(&self.forward(a), &self.forward(b)));
         c.truncate(self.domain.wanted);
         c
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Halves(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Levels(self)
+    }
+    fn shape(&self) -> String {
+        self.levels_shape()
+    }
+    fn slots(&self, model: &Model) -> f64 {
+        self.levels_slots(model)
     }
     fn cost(&self) -> Cost {
         let n = self.len() as u64;

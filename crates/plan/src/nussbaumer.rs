@@ -14,7 +14,7 @@ use crate::network::Cost;
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::split::{Chunks, Part, Split};
-use crate::structure::Inside;
+use crate::stages::Inside;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;
 use std::sync::Arc;

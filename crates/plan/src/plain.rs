@@ -6,13 +6,14 @@
 //!
 //! It works for any ring whose sums of n products fit words of 64 bits. Scale: 1.
 
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use ringforge_ring::Ring;
 use std::sync::Arc;
@@ -100,13 +101,23 @@ impl Product for Plain {
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.domain.multiply(a, b)
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Plain(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Loops(self)
     }
     fn cost(&self) -> Cost {
         let n = self.ring.degree() as u64;
         let products = n * n + self.remainder();
         Cost { products, adds: products, scales: 2 * n }
+    }
+    /// Loops that a compiler turns into vectors: two loads, a product of pairs and a sum; more where sums need words of
+    /// 64 bits.
+    fn slots(&self, model: &Model) -> f64 {
+        let (domain, costs) = (&self.domain, &model.costs);
+        let largest = domain.bounds.iter().map(|&bound| bound as f64).product::<f64>();
+        let short =
+            domain.q.is_power_of_two() || largest * domain.operand as f64 <= f64::from(i32::MAX);
+        let each = 2.0 * costs.memory + if short { 2.0 } else { 12.0 } * costs.add;
+        1.2 * self.cost().products as f64 / model.lanes(16) as f64 * each
     }
     fn tree(&self) -> TreeNode {
         let title = if self.quotient { "Plain C, three products" } else { "Plain C, folded by f" };

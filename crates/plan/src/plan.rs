@@ -2,12 +2,13 @@
 
 use crate::domain::Domain;
 use crate::error::{PlanError, Refusal};
+use crate::levels::Levels;
 use crate::operand::Operand;
 use crate::product::ProductRef;
 use crate::reduce_mod::ReduceMod;
 use crate::registry::build_product;
 use crate::sexpr::{Form, FormKind};
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use ringforge_ring::{Ring, zq};
 
@@ -124,10 +125,34 @@ impl Plan {
 
     /// The final reduction mod f with the scale folded in, where the tree starts with a lift.
     pub fn final_reduction(&self) -> Option<ReduceMod> {
-        match self.root.structure() {
-            Structure::Lifted(lift) => lift.reduction(self.final_factor()),
+        match self.root.stages() {
+            Stages::Remainder(lift) => lift.reduction(self.final_factor()),
             _ => None,
         }
+    }
+
+    /// Whether it is plain C.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.root.stages(), Stages::Loops(_))
+    }
+
+    /// Whether it takes the remainder by an f of many coefficients.
+    pub fn is_dense(&self) -> bool {
+        matches!(self.root.stages(), Stages::Remainder(lift) if lift.is_dense())
+    }
+
+    /// Its levels, where it is a transform of x^n + 1.
+    pub fn negacyclic(&self) -> Option<&dyn Levels> {
+        match self.root.stages() {
+            Stages::Levels(levels) if levels.halves(1).is_some() => Some(levels),
+            _ => None,
+        }
+    }
+
+    /// The moduli that it computes with: those that it changes to, or the ring's.
+    pub fn moduli(&self) -> Vec<u64> {
+        let changed = self.root.moduli();
+        if changed.is_empty() { vec![self.ring.q()] } else { changed }
     }
 
     /// Whether the plan is right for all such operands.

@@ -1,10 +1,11 @@
 //! What every product node of a plan has in common.
 
+use crate::cost::Model;
 use crate::domain::Domain;
 use crate::network::Cost;
 use crate::registry::Method;
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use std::any::Any;
@@ -30,10 +31,28 @@ pub trait Product: Any + std::fmt::Debug + Send + Sync {
     /// Reference execution: operands of at most `domain().operand` coefficients in `[0, q)` →
     /// `domain().wanted` coefficients of s·a·b mod the modulus, in `[0, q)`.
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
-    /// What the product is made of, for its lowering.
-    fn structure(&self) -> Structure<'_>;
+    /// The stages that it is lowered to.
+    fn stages(&self) -> Stages<'_>;
+    /// The products that this one is made of, the main one first.
+    fn made_of(&self) -> Vec<&ProductRef> {
+        Vec::new()
+    }
+    /// The moduli that it changes to, or the main one of those that it is made of; none if all is
+    /// modulo q.
+    fn moduli(&self) -> Vec<u64> {
+        let inner = self.made_of().into_iter().map(|inner| inner.moduli());
+        inner.into_iter().find(|all| !all.is_empty()).unwrap_or_default()
+    }
+    /// Lengths of transforms times sizes of base products, as far as there are such.
+    fn shape(&self) -> String {
+        self.name().to_owned()
+    }
     /// The operations on coefficients of one product, both forward transforms included.
     fn cost(&self) -> Cost;
+    /// The vector slots that one product is expected to take.
+    fn slots(&self, model: &Model) -> f64 {
+        model.by_count(self.cost(), self.domain().q)
+    }
     /// The node and what is below it, for people.
     fn tree(&self) -> TreeNode;
     /// This node as plan text.

@@ -8,7 +8,9 @@ use crate::domain::Domain;
 use crate::error::Refusal;
 use crate::product::ProductRef;
 use crate::sexpr::{Form, FormKind};
+use crate::stages::Inside;
 use crate::transform::TransformRef;
+use crate::weighted_convolution::WeightedConvolution;
 use ringforge_ring::zq;
 
 /// A method of decomposition, as the plan text knows it.
@@ -381,6 +383,19 @@ impl Arguments {
     pub fn base(&mut self, spec: &BaseSpec) -> Result<BaseRef, Refusal> {
         let form = self.form("a small product")?;
         build_base(&form, spec)
+    }
+
+    /// Takes the next argument as the products of a transform's blocks.
+    pub fn convolutions(&mut self, spec: &BaseSpec) -> Result<WeightedConvolution, Refusal> {
+        let inner = self.base(spec)?;
+        match inner.inside() {
+            Inside::Convolutions(convolution) => Ok(convolution.clone()),
+            _ => {
+                let message = format!("{} ends in weighted convolutions", self.name);
+                Err(Refusal::new(self.last_at(), message)
+                    .instead("(weighted-convolution (toeplitz))"))
+            }
+        }
     }
 
     /// Refuses arguments that are left over.

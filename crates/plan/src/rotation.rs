@@ -126,7 +126,7 @@ impl Rotation {
     }
 
     fn step(&self, title: String, name: &'static str, groups: Vec<Group>) -> Step {
-        Step { title, cite: METHOD.citation, name, groups }
+        Step { title, cite: METHOD.citation, name: name.into(), groups }
     }
 }
 

@@ -153,7 +153,7 @@ impl Rotations {
             Step {
                 title: format!("level {level}{direction}, radix {radix} with rotations"),
                 cite: METHOD.citation,
-                name: names[level.min(names.len() - 1)],
+                name: names[level.min(names.len() - 1)].into(),
                 groups: groups.collect(),
             }
         };

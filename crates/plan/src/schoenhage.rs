@@ -9,19 +9,17 @@
 //! blocks overlap by half. Scale: forward twice, inverse. Condition: B divides 4K, Z_q has a
 //! principal root of order N/B, and 2 is invertible.
 
-use crate::arith::{Arith, Exact, Val};
-use crate::base::{BaseSpec, Shape};
+use crate::base::Base;
+use crate::blocks::Blocks;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, DftSpec, Method, build_transform};
 use crate::sexpr::Form;
-use crate::structure::{Inside, Structure};
-use crate::transform::TransformRef;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
-use crate::weighted_convolution::WeightedConvolution;
 use ringforge_ring::zq;
 use std::sync::Arc;
 
@@ -38,15 +36,8 @@ pub const METHOD: Method = Method {
 /// The product mod x^{KN} − 1 by a transform with powers of x as roots.
 #[derive(Clone, Debug)]
 pub struct Schoenhage {
-    /// Where the product is taken: mod x^{KN} − 1, or unreduced and short enough for it.
-    pub domain: Domain,
-    /// K: blocks of K coefficients are polynomials mod x^{2K} + 1.
-    pub k: usize,
-    /// The transform of length N.
-    pub transform: TransformRef,
-    /// The N products mod x^{2K} + 1.
-    pub convolution: WeightedConvolution,
-    scale: Unit,
+    /// Blocks of K coefficients, which are polynomials mod x^{2K} + 1.
+    pub blocks: Blocks,
 }
 
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
@@ -97,42 +88,9 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     let x = if two > 1 { 4 * k / two } else { 0 };
     let spec = DftSpec { q, len: n, root, x, width: 2 * k }.normal();
     let transform = build_transform(&form, &spec)?;
-    let base = BaseSpec { q, size: 2 * k, shape: Shape::Weighted(vec![q - 1; n]) };
-    let inner = arguments.base(&base)?;
-    let Inside::Convolutions(convolution) = inner.inside() else {
-        return Err(Refusal::new(
-            arguments.last_at(),
-            "schoenhage ends in negacyclic convolutions",
-        )
-        .instead("(weighted-convolution (toeplitz))"));
-    };
-    let scale = transform.product_scale().map_err(|why| arguments.refuse(why))?;
-    let (domain, convolution) = (domain.clone(), convolution.clone());
-    Ok(Arc::new(Schoenhage { domain, k, transform, convolution, scale }))
-}
-
-impl Schoenhage {
-    /// The number of blocks N.
-    pub fn blocks(&self) -> usize {
-        self.transform.len()
-    }
-
-    /// Which of the N input blocks can be nonzero.
-    pub fn present(&self) -> Vec<bool> {
-        (0..self.blocks()).map(|i| i * self.k < self.domain.operand).collect()
-    }
-
-    fn transformed(&self, operand: &[u64]) -> Vec<Vec<u64>> {
-        let mut exact = Exact::new(self.domain.q, 2 * self.k);
-        let mut input = Vec::new();
-        for (i, present) in self.present().into_iter().enumerate() {
-            let end = operand.len().min((i + 1) * self.k);
-            let block = operand.get(i * self.k..end).unwrap_or(&[]);
-            input.push(if present { exact.input(block) } else { exact.zero() });
-        }
-        let output = self.transform.forward(&mut exact, &input);
-        output.iter().map(|&v| exact.get(v).to_vec()).collect()
-    }
+    let weights = vec![q - 1; n];
+    let blocks = Blocks::read(arguments, domain, (k, 2 * k), transform, weights)?;
+    Ok(Arc::new(Schoenhage { blocks }))
 }
 
 impl Product for Schoenhage {
@@ -140,61 +98,29 @@ impl Product for Schoenhage {
         &METHOD
     }
     fn domain(&self) -> &Domain {
-        &self.domain
+        &self.blocks.domain
     }
     fn scale(&self) -> Unit {
-        self.scale
+        self.blocks.scale
     }
-
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let (q, k, n) = (self.domain.q, self.k, self.blocks());
-        let (a, b) = (self.transformed(a), self.transformed(b));
-        let mut exact = Exact::new(q, 2 * k);
-        let mut products: Vec<Val> = Vec::new();
-        for (x, y) in a.iter().zip(&b) {
-            let product = self.convolution.method_for(q - 1).convolve(q - 1, x, y);
-            products.push(exact.input(&product));
-        }
-        let blocks = self.transform.inverse(&mut exact, &products);
-        // y = x^K: blocks overlap.
-        let mut sums = vec![0; n * k];
-        for (i, &block) in blocks.iter().enumerate() {
-            for (j, &c) in exact.get(block).iter().enumerate() {
-                let at = (i * k + j) % (n * k);
-                sums[at] = zq::add(sums[at], c, q);
-            }
-        }
-        sums.truncate(self.domain.wanted);
-        sums
+        self.blocks.multiply(a, b)
     }
-
-    fn structure(&self) -> Structure<'_> {
-        Structure::Rotations(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Overlapping(&self.blocks)
     }
     fn cost(&self) -> Cost {
-        let (k, n) = (self.k as u64, self.blocks());
-        let forward = self.transform.forward_cost(&self.present()).times(4 * k);
-        let inverse = self.transform.inverse_cost(&vec![true; n]).times(2 * k);
-        let overlap = Cost { adds: k * n as u64, ..Cost::default() };
-        forward + inverse + self.convolution.total_cost() + overlap
+        self.blocks.cost()
     }
-
     fn tree(&self) -> TreeNode {
-        let (q, k, n) = (self.domain.q, self.k, self.blocks());
-        let mut transform = TreeNode::of_transform(self.transform.as_ref());
-        transform.cost = self.transform.forward_cost(&self.present());
-        transform.cost_of = "per forward transform of blocks, zeros skipped";
-        let title = format!("Schönhage x^{k} = y, x^{} = -1", 2 * k);
-        let after = format!("Z{q}[x, y]/(x^{} + 1, y^{n} - 1)", 2 * k);
-        TreeNode::of_product(
-            self,
-            (title, after),
-            vec![transform, crate::base::Base::tree(&self.convolution)],
-        )
+        let (q, Blocks { k, width, .. }, n) = (self.domain().q, &self.blocks, self.blocks.count());
+        let title = format!("Schönhage x^{k} = y, x^{width} = -1");
+        let after = format!("Z{q}[x, y]/(x^{width} + 1, y^{n} - 1)");
+        self.blocks.tree(self, title, after)
     }
     fn to_form(&self) -> Form {
-        let convolution = crate::base::Base::to_form(&self.convolution);
-        Form::list(METHOD.name, [Form::word(self.k), self.transform.to_form(), convolution])
+        let Blocks { k, transform, convolution, .. } = &self.blocks;
+        Form::list(METHOD.name, [Form::word(k), transform.to_form(), convolution.to_form()])
     }
 }
 

@@ -1,13 +1,15 @@
 //! The schoolbook product, in any domain. Mod x^M it is the truncated product [Chiu25 §3.2.2].
 //! Scale 1.
 
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::lift::LONG_BITS;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use std::sync::Arc;
 
@@ -38,6 +40,29 @@ impl Schoolbook {
     }
 }
 
+/// The vector slots of an unreduced schoolbook product. Without 64-bit sums it adds in 32 bits and
+/// reduces sums that would not fit. Each term of a register of coefficients takes a broadcast, a
+/// load, a low product and an addition. Terms with padding zeros add a quarter.
+pub(crate) fn unreduced_slots(domain: &Domain, model: &Model) -> f64 {
+    let (n, costs) = (domain.operand as f64, &model.costs);
+    let largest = domain.bounds.iter().map(|&bound| bound as f64).product::<f64>();
+    let fits = (f64::from(i32::MAX) / largest).floor();
+    if model.target.sums == LONG_BITS {
+        // Whole sums: pairs of words by one instruction, words that wrap, or each product extended twice.
+        let loads = 2.0 * costs.memory;
+        let each = match () {
+            () if domain.q.is_power_of_two() => loads + costs.store + 2.0 * costs.add,
+            () if fits >= n => loads + 2.0 * costs.add,
+            () => loads + 12.0 * costs.add,
+        };
+        return 1.1 * n * n / model.lanes(16) as f64 * each;
+    }
+    let round = if fits >= n { 8.0 } else { fits.clamp(1.0, 8.0) };
+    let reduced = if fits >= n { 0.0 } else { 8.0 };
+    1.25 * n * n / (model.lanes(32) as f64)
+        * (2.0 * costs.memory + costs.long_low + costs.add + (reduced + 2.0 * costs.memory) / round)
+}
+
 impl Product for Schoolbook {
     fn method(&self) -> &'static Method {
         &METHOD
@@ -48,8 +73,8 @@ impl Product for Schoolbook {
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.domain.multiply(a, b)
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Definition
+    fn stages(&self) -> Stages<'_> {
+        Stages::Direct
     }
     fn cost(&self) -> Cost {
         let n = self.domain.operand as u64;
@@ -59,6 +84,14 @@ impl Product for Schoolbook {
             n * n
         };
         Cost { products, adds: products.saturating_sub(self.domain.wanted as u64), scales: 0 }
+    }
+    fn slots(&self, model: &Model) -> f64 {
+        match self.domain.modulus {
+            Modulus::Free { .. } if self.domain.q <= 1 << 16 => {
+                unreduced_slots(&self.domain, model)
+            }
+            _ => model.by_count(self.cost(), self.domain.q),
+        }
     }
     fn tree(&self) -> TreeNode {
         let title = if self.truncated() { "Truncated product" } else { "Schoolbook" };

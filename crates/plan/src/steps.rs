@@ -16,7 +16,7 @@ pub struct Step {
     /// Where it is from.
     pub cite: &'static str,
     /// Tells it from other steps of its transform, such as `columns`; empty where there is one.
-    pub name: &'static str,
+    pub name: String,
     /// The networks.
     pub groups: Vec<Group>,
 }
@@ -107,7 +107,7 @@ pub fn forward_axes(q: u64, axes: &Axes, present: &[bool]) -> Vec<Step> {
     let columns = Step {
         title: format!("{c} columns of {r}-point transforms, zeros skipped"),
         cite: "[Chiu25 §3.3.1]",
-        name: "columns",
+        name: "columns".into(),
         groups: first.collect(),
     };
     if axes.columns.stepwise() {
@@ -124,7 +124,7 @@ pub fn forward_axes(q: u64, axes: &Axes, present: &[bool]) -> Vec<Step> {
         Step {
             title: format!("{r} rows of {c}-point transforms"),
             cite: "[Chiu25 §3.2.1]",
-            name: "rows",
+            name: "rows".into(),
             groups: second.collect(),
         },
     ]
@@ -160,14 +160,14 @@ pub fn inverse_axes(q: u64, axes: &Axes, wanted: &[bool]) -> Vec<Step> {
     let columns = Step {
         title: format!("{c} columns of inverse {r}-point transforms"),
         cite: "[Chiu25 §2.4]",
-        name: "columns",
+        name: "columns".into(),
         groups: second.collect(),
     };
     if rows.is_empty() {
         rows.push(Step {
             title: format!("{r} rows of inverse {c}-point transforms by reflection"),
             cite: "[Chiu25 §2.4]",
-            name: "rows",
+            name: "rows".into(),
             groups: first.collect(),
         });
     }
@@ -183,7 +183,7 @@ pub fn forward_whole<T: Transform + ?Sized>(transform: &T, present: &[bool]) -> 
     vec![Step {
         title: format!("{n}-point transform"),
         cite: "[Chiu25 §3.2.2]",
-        name: "",
+        name: "".into(),
         groups: vec![Group::record(transform.q(), all, present, cells, forward)],
     }]
 }
@@ -197,7 +197,7 @@ pub fn inverse_whole<T: Transform + ?Sized>(transform: &T, wanted: &[bool]) -> V
     vec![Step {
         title: format!("inverse {n}-point transform, unread outputs dropped"),
         cite: "[Chiu25 §3.3.2]",
-        name: "",
+        name: "".into(),
         groups: vec![group.keep(|i| wanted[i])],
     }]
 }

@@ -7,21 +7,21 @@
 //! lifted, at least the length of the product). Also, Z_q has a principal N-th root of unity, or
 //! what the method for other points needs.
 
-use crate::arith::{Arith, Exact, Val};
-use crate::base::{BaseSpec, Shape};
+use crate::base::Base;
+use crate::blocks::Blocks;
+use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
-use crate::network::{Cost, Network};
+use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{
     Arguments, Build, DftSpec, Method, PointsSpec, build_points, build_transform,
 };
 use crate::sexpr::Form;
-use crate::structure::{Inside, Structure};
+use crate::stages::Stages;
 use crate::transform::TransformRef;
 use crate::tree::TreeNode;
 use crate::unit::Unit;
-use crate::weighted_convolution::WeightedConvolution;
 use ringforge_ring::zq;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -40,17 +40,10 @@ pub const METHOD: Method = Method {
 /// The product mod x^{kN} − 1 through an incomplete transform.
 #[derive(Clone, Debug)]
 pub struct Substitute {
-    /// Where the product is taken: mod x^{kN} − 1, or unreduced and short enough for it.
-    pub domain: Domain,
-    /// k, the width of a block.
-    pub k: usize,
+    /// The blocks and what becomes of them.
+    pub blocks: Blocks,
     /// Whether the plan says `auto`: k follows from the transform's length.
     pub auto: bool,
-    /// The transform of length N.
-    pub transform: TransformRef,
-    /// The N products mod x^k − ω^j.
-    pub convolution: WeightedConvolution,
-    scale: Unit,
 }
 
 fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refusal> {
@@ -72,17 +65,9 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
         Some(k) => (k, place.transform(domain, k)?),
         None => place.derived(domain)?,
     };
-    let q = domain.q;
     let weights = transform.points();
-    let base = BaseSpec { q, size: k, shape: Shape::Weighted(weights) };
-    let inner = arguments.base(&base)?;
-    let Inside::Convolutions(convolution) = inner.inside() else {
-        return Err(Refusal::new(arguments.last_at(), "substitute ends in weighted convolutions")
-            .instead("(weighted-convolution (toeplitz))"));
-    };
-    let scale = transform.product_scale().map_err(|why| arguments.refuse(why))?;
-    let (domain, convolution) = (domain.clone(), convolution.clone());
-    Ok(Arc::new(Substitute { domain, k, auto, transform, convolution, scale }))
+    let blocks = Blocks::read(arguments, domain, (k, k), transform, weights)?;
+    Ok(Arc::new(Substitute { blocks, auto }))
 }
 
 /// Where a transform is wanted.
@@ -180,107 +165,40 @@ fn lengths(domain: &Domain, k: usize, missing: &zq::MissingRoot) -> String {
     if parts.is_empty() { format!("another modulus than {}", domain.q) } else { parts.join("; ") }
 }
 
-impl Substitute {
-    /// The number of blocks N.
-    pub fn blocks(&self) -> usize {
-        self.transform.len()
-    }
-
-    /// Which of the N input blocks can be nonzero.
-    pub fn present(&self) -> Vec<bool> {
-        (0..self.blocks()).map(|i| i * self.k < self.domain.operand).collect()
-    }
-
-    /// Which of the N output blocks are read.
-    pub fn wanted(&self) -> Vec<bool> {
-        (0..self.blocks()).map(|i| i * self.k < self.domain.wanted).collect()
-    }
-
-    /// The forward transform of one operand as a network: what to compute for the padding this
-    /// domain has. Input i is block i; F_j is output j.
-    pub fn forward_network(&self) -> (Network, Vec<Val>) {
-        let mut net = Network::new(self.domain.q);
-        let input = net.inputs(&self.present());
-        let output = self.transform.forward(&mut net, &input);
-        (net, output)
-    }
-
-    /// The inverse transform as a network, unread outputs early-dropped: the outputs are the wanted
-    /// blocks in order.
-    pub fn inverse_network(&self) -> (Network, Vec<Val>) {
-        let mut net = Network::new(self.domain.q);
-        let input = net.inputs(&vec![true; self.blocks()]);
-        let wanted = self.wanted();
-        let output = self.transform.inverse_wanted(&mut net, &input, &wanted);
-        let read = output.into_iter().zip(wanted).filter(|&(_, w)| w).map(|(v, _)| v).collect();
-        (net, read)
-    }
-
-    fn transformed(&self, operand: &[u64]) -> Vec<Vec<u64>> {
-        let mut exact = Exact::new(self.domain.q, self.k);
-        let mut input = Vec::new();
-        for (i, present) in self.present().into_iter().enumerate() {
-            let end = operand.len().min((i + 1) * self.k);
-            let block = operand.get(i * self.k..end).unwrap_or(&[]);
-            input.push(if present { exact.input(block) } else { exact.zero() });
-        }
-        let output = self.transform.forward(&mut exact, &input);
-        output.iter().map(|&v| exact.get(v).to_vec()).collect()
-    }
-}
-
 impl Product for Substitute {
     fn method(&self) -> &'static Method {
         &METHOD
     }
     fn domain(&self) -> &Domain {
-        &self.domain
+        &self.blocks.domain
     }
     fn scale(&self) -> Unit {
-        self.scale
+        self.blocks.scale
     }
-
     fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        let (a, b) = (self.transformed(a), self.transformed(b));
-        let mut exact = Exact::new(self.domain.q, self.k);
-        let mut products = Vec::new();
-        for ((x, y), &weight) in a.iter().zip(&b).zip(&self.convolution.weights) {
-            let product = self.convolution.method_for(weight).convolve(weight, x, y);
-            products.push(exact.input(&product));
-        }
-        let blocks = self.transform.inverse_wanted(&mut exact, &products, &self.wanted());
-        let all = blocks.iter().flat_map(|&v| exact.get(v).iter().copied());
-        all.take(self.domain.wanted).collect()
+        self.blocks.multiply(a, b)
     }
-
-    fn structure(&self) -> Structure<'_> {
-        Structure::Blocks(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Blocks(&self.blocks)
+    }
+    fn shape(&self) -> String {
+        format!("{} × {}", self.blocks.count(), self.blocks.k)
     }
     fn cost(&self) -> Cost {
-        let k = self.k as u64;
-        let forward = self.transform.forward_cost(&self.present()).times(2 * k);
-        let inverse = self.transform.inverse_cost(&self.wanted()).times(k);
-        forward + inverse + self.convolution.total_cost()
+        self.blocks.cost()
     }
-
+    fn slots(&self, model: &Model) -> f64 {
+        self.blocks.slots(model)
+    }
     fn tree(&self) -> TreeNode {
-        let (q, k) = (self.domain.q, self.k);
-        let forward = self.transform.forward_cost(&self.present());
-        let mut transform = TreeNode::of_transform(self.transform.as_ref());
-        transform.cost = forward;
-        transform.cost_of = "per forward transform of blocks, zeros skipped";
-        let title = format!("Substitute x^{k} = t");
-        let after = format!("Z{q}[x, t]/(x^{k} - t, {})", self.transform.modulus());
-        TreeNode::of_product(
-            self,
-            (title, after),
-            vec![transform, crate::base::Base::tree(&self.convolution)],
-        )
+        let Blocks { domain, k, transform, .. } = &self.blocks;
+        let after = format!("Z{}[x, t]/(x^{k} - t, {})", domain.q, transform.modulus());
+        self.blocks.tree(self, format!("Substitute x^{k} = t"), after)
     }
     fn to_form(&self) -> Form {
-        let convolution = crate::base::Base::to_form(&self.convolution);
-        let width = if self.auto { Form::word("auto") } else { Form::word(self.k) };
-        Form::list(METHOD.name, [width, self.transform.to_form(), convolution])
+        let Blocks { k, transform, convolution, .. } = &self.blocks;
+        let width = if self.auto { Form::word("auto") } else { Form::word(k) };
+        Form::list(METHOD.name, [width, transform.to_form(), convolution.to_form()])
     }
 }
 
@@ -335,13 +253,13 @@ mod tests {
         )
         .expect("text");
         let product = build_product(&form, &cyclic(9, 7)).expect("plan");
-        let substitute = product.as_method::<Substitute>().expect("substitute");
-        assert_eq!(substitute.present().iter().filter(|&&p| p).count(), 5);
-        let (net, outputs) = substitute.forward_network();
+        let blocks = &product.as_method::<Substitute>().expect("substitute").blocks;
+        assert_eq!(blocks.present().iter().filter(|&&p| p).count(), 5);
+        let (net, outputs) = blocks.forward_network();
         assert_eq!(outputs.len(), 10);
-        assert_eq!(net.cost(&outputs), substitute.transform.forward_cost(&substitute.present()));
-        let (net, outputs) = substitute.inverse_network();
+        assert_eq!(net.cost(&outputs), blocks.transform.forward_cost(&blocks.present()));
+        let (net, outputs) = blocks.inverse_network();
         assert_eq!(outputs.len(), 4);
-        assert_eq!(net.cost(&outputs), substitute.transform.inverse_cost(&substitute.wanted()));
+        assert_eq!(net.cost(&outputs), blocks.transform.inverse_cost(&blocks.wanted()));
     }
 }

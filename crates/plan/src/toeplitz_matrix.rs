@@ -4,15 +4,17 @@
 //! The matrix is N × N with N ≥ n; its diagonals are `w·b_1, …, w·b_{n−1}, b_0, …, b_{n−1}` in the
 //! middle and zeros beyond. Scale 1, no condition on q.
 
-use crate::base::{BaseRef, BaseSpec, Shape, weighted_diagonals};
+use crate::base::{Base, BaseRef, BaseSpec, Shape, weighted_diagonals};
+use crate::cost::Model;
 use crate::domain::Domain;
 use crate::error::Refusal;
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::{Inside, Stages};
 use crate::tree::TreeNode;
+use ringforge_targets::Costs;
 use std::sync::Arc;
 
 /// Registry entry.
@@ -72,8 +74,17 @@ impl Product for ToeplitzMatrix {
         let c = self.inner.toeplitz(&padded(&t, 2 * size - 1), &padded(a, size));
         padded(&c[..n], self.domain.wanted)
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Matrix(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Matrix(self)
+    }
+    fn shape(&self) -> String {
+        format!("Toeplitz matrix of {}", self.size)
+    }
+    fn slots(&self, model: &Model) -> f64 {
+        match self.domain.q.is_power_of_two() {
+            true => matrix_slots(self.inner.as_ref(), model),
+            false => model.by_count(self.cost(), self.domain.q),
+        }
     }
     fn cost(&self) -> Cost {
         let weighted = if matches!(self.weight, 0 | 1) { 0 } else { self.degree as u64 - 1 };
@@ -85,6 +96,83 @@ impl Product for ToeplitzMatrix {
     }
     fn to_form(&self) -> Form {
         Form::list(METHOD.name, [Form::word(self.size), self.inner.to_form()])
+    }
+}
+
+/// A Toeplitz product modulo a power of two: levels along the coefficients until products fill the lanes best,
+/// the others on whole registers.
+fn matrix_slots(matrix: &dyn Base, model: &Model) -> f64 {
+    let (registers, costs) = (model.target.registers, &model.costs);
+    let lanes = model.lanes(16) as f64;
+    let (mut best, mut before, mut count, mut at) = (f64::INFINITY, 0.0, 1.0, matrix);
+    loop {
+        let size = at.size();
+        // Matrix, vector and result, in pieces of as many columns as a part has words.
+        let piece = registers.part_lanes(16);
+        let transposed = 4.0 * (size.next_multiple_of(piece) as f64) * costs.transpose;
+        let groups = (count / lanes).ceil();
+        best = f64::min(best, before + groups * (transposed + lane_slots(at, costs)));
+        let Some(level) = Level::of(at) else {
+            // Rows of dot products, where they fill registers.
+            let whole = size.is_multiple_of(model.lanes(16));
+            let row = costs.row_product.filter(|_| whole).unwrap_or(f64::INFINITY);
+            return best.min(before + count * (size * size) as f64 * row);
+        };
+        let columns = ((size / level.parts) as f64 / lanes).ceil();
+        before += count * columns * level.column(costs);
+        count *= level.points;
+        at = level.inner;
+    }
+}
+
+/// A Toeplitz product in every lane.
+fn lane_slots(at: &dyn Base, costs: &Costs) -> f64 {
+    match Level::of(at) {
+        None => at.cost().products as f64 * costs.lane_product,
+        Some(level) => {
+            // The last level is done where the products are.
+            let last = Level::of(level.inner).is_none();
+            let column = if last { level.operations } else { level.column(costs) };
+            (at.size() / level.parts) as f64 * column
+                + level.points * lane_slots(level.inner, costs)
+        }
+    }
+}
+
+/// A level of a Toeplitz product.
+struct Level<'a> {
+    inner: &'a dyn Base,
+    /// Parts of a vector.
+    parts: usize,
+    /// Products.
+    points: f64,
+    /// Operations for one word of every block.
+    operations: f64,
+    /// Stores for one word of every block.
+    stores: f64,
+}
+
+impl Level<'_> {
+    fn of(base: &dyn Base) -> Option<Level<'_>> {
+        let (inner, parts, points, stores) = match base.inside() {
+            // Differences of the diagonals, sums of the vector, the result.
+            Inside::Karatsuba(half) => (half.as_ref(), 2, 3, 5),
+            Inside::ToomCook(toom) => {
+                let (parts, points) = (toom.parts(), toom.points());
+                (toom.inner.as_ref(), parts, points, 3 * points + parts)
+            }
+            _ => return None,
+        };
+        let (whole, part) = (base.cost(), inner.cost());
+        let linear =
+            (whole.adds + whole.scales).saturating_sub(points as u64 * (part.adds + part.scales));
+        let operations = linear as f64 / (base.size() / parts) as f64;
+        Some(Level { inner, parts, points: points as f64, operations, stores: stores as f64 })
+    }
+
+    /// Slots for one word of every block.
+    fn column(&self, costs: &Costs) -> f64 {
+        self.operations + costs.store * self.stores
     }
 }
 

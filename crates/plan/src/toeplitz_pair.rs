@@ -12,7 +12,7 @@ use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Structure;
+use crate::stages::Stages;
 use crate::tree::TreeNode;
 use ringforge_ring::{Ring, zq};
 use std::sync::Arc;
@@ -97,8 +97,8 @@ impl Product for ToeplitzPair {
         c.resize(self.domain.wanted, 0);
         c
     }
-    fn structure(&self) -> Structure<'_> {
-        Structure::Matrices(self)
+    fn stages(&self) -> Stages<'_> {
+        Stages::Matrices(self)
     }
     fn cost(&self) -> Cost {
         self.inner.cost().times(2)

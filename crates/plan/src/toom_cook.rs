@@ -18,7 +18,7 @@ use crate::error::Refusal;
 use crate::network::{Cost, Network};
 use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
-use crate::structure::Inside;
+use crate::stages::Inside;
 use crate::toom_five;
 use crate::tree::TreeNode;
 use ringforge_ring::zq;

@@ -189,13 +189,13 @@ impl Transform for Truncated {
             Step {
                 title: format!("{m} columns of {p}-point transforms without F_0, zeros skipped"),
                 cite: METHOD.citation,
-                name: "columns",
+                name: "columns".into(),
                 groups: first.collect(),
             },
             Step {
                 title: format!("{} rows of {m}-point transforms", p - 1),
                 cite: METHOD.citation,
-                name: "rows",
+                name: "rows".into(),
                 groups: second.collect(),
             },
         ]
@@ -218,13 +218,13 @@ impl Transform for Truncated {
             Step {
                 title: format!("{} rows of inverse {m}-point transforms", p - 1),
                 cite: METHOD.citation,
-                name: "rows",
+                name: "rows".into(),
                 groups: first.collect(),
             },
             Step {
                 title: format!("{m} columns of inverse {p}-point transforms without F_0"),
                 cite: METHOD.citation,
-                name: "columns",
+                name: "columns".into(),
                 groups: second.collect(),
             },
         ]

@@ -87,3 +87,16 @@ fn primes_of_the_seeds() {
     let smaller = (bound + 1..p).find(|&c| c % 384 == 1 && zq::is_prime(c));
     assert_eq!((p % 384, smaller), (1, None));
 }
+
+#[test]
+fn plans_say_their_moduli_and_lengths() {
+    let say = |name: &str| {
+        let plan = Plan::find(name).expect("a preset");
+        (plan.moduli(), plan.root.shape())
+    };
+    assert_eq!(say("sntrup761"), (vec![4591], "90 × 16 + x^81".into()));
+    assert_eq!(say("sntrup761-two-prime"), (vec![2017, 2113], "96 × 16".into()));
+    assert_eq!(say("mlkem"), (vec![3329], "128 × 2".into()));
+    let (moduli, shape) = say("ntruhps2048677-toom");
+    assert_eq!((moduli, shape.as_str()), (vec![2048], "Toeplitz matrix of 720"));
+}

@@ -87,7 +87,7 @@ fn scales_of_the_seed() {
     let crt = crt.expect("the paper's tree");
     let scales = [crt.main.scale().value(), crt.low.scale().value(), crt.low_factor()];
     assert_eq!(scales, [170, 640, 72]);
-    let main = crt.main.as_method::<Substitute>().expect("main part");
+    let main = &crt.main.as_method::<Substitute>().expect("main part").blocks;
     assert_eq!((main.transform.scale(), main.transform.inverse_scale()), (8, 18 * 40));
     assert!(crt.low.as_method::<Border>().is_some());
 }
@@ -99,11 +99,11 @@ fn shape_of_the_seed() {
     let [chiu, _] = plans();
     let lift = chiu.root.as_method::<Lift>().expect("lift");
     let crt = lift.inner.as_method::<MonomialCrt>().expect("monomial-crt");
-    let main = crt.main.as_method::<Substitute>().expect("main part");
+    let main = &crt.main.as_method::<Substitute>().expect("main part").blocks;
     assert_eq!(main.present().iter().filter(|&&p| p).count(), 48);
     let border = crt.low.as_method::<Border>().expect("border");
     let low = border.inner.as_method::<Lift>().and_then(|l| l.inner.as_method::<Substitute>());
-    let low = low.expect("low part");
+    let low = &low.expect("low part").blocks;
     assert_eq!((low.present().iter().filter(|&&p| p).count()), 5);
     assert_eq!((low.wanted().iter().filter(|&&p| p).count()), 6);
     let (w90, w10) = (main.transform.root(), low.transform.root());

@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::method::{MulMethod, ReduceMethod};
     use ringforge_plan::Plan;
-    use ringforge_plan::Structure;
+    use ringforge_plan::Stages;
 
     const Q: u64 = 4591;
 
@@ -207,8 +207,8 @@ mod tests {
                     (cooley-tukey 3 3 (rader 3 unscaled) (rader 3 unscaled)) \
                     (weighted-convolution (toeplitz)))))";
         let plan = Plan::parse(text).unwrap();
-        let Structure::Lifted(lift) = plan.root.structure() else { panic!("a lift") };
-        lift.inner.structure().blocks().expect("blocks").inverse_network()
+        let Stages::Remainder(lift) = plan.root.stages() else { panic!("a lift") };
+        lift.inner.stages().blocks().expect("blocks").inverse_network()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! ranges and on disorder.
 
 use ringforge_interpret::run::{run, run_in_place};
-use ringforge_plan::{Levels, Plan, Structure};
+use ringforge_plan::{Levels, Plan, Stages};
 use ringforge_program::ir::{Computes, Op, Procedure, Program, Role, Stmt};
 use ringforge_program::lower::{LowerError, lower};
 use ringforge_program::method::NarrowMethod;
@@ -90,9 +90,8 @@ fn magnitude(procedure: &Procedure, role: &Role) -> i64 {
 }
 
 fn check(plan: &Plan, schedule: &Schedule) -> Program {
-    let ntt: &dyn Levels = match plan.root.structure() {
-        Structure::Halves(ntt) => ntt,
-        Structure::Levels(levels) => levels,
+    let ntt: &dyn Levels = match plan.root.stages() {
+        Stages::Levels(levels) => levels,
         _ => panic!("{}", plan.ring),
     };
     let lowered =

@@ -8,7 +8,7 @@ pub(super) use layouts::others;
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use ringforge_plan::{Candidate, Structure};
+use ringforge_plan::Candidate;
 use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::timing::{Measured, Settings, Standing, order};
 
@@ -211,7 +211,7 @@ impl<'a> Search<'a> {
     }
 
     fn kind(&self, trial: usize) -> Kind {
-        match self.all[trial].plan.root.structure().primes() {
+        match self.all[trial].plan.root.moduli().len() {
             0 => Kind::OverOwn,
             1 => Kind::ThroughOne,
             _ => Kind::ThroughSeveral,
@@ -223,11 +223,7 @@ impl<'a> Search<'a> {
     /// products.
     fn patience(&self) -> Duration {
         let seconds = Duration::from_secs(self.chooser.args.patience.into());
-        let dense = |c: &Candidate| match c.plan.root.structure() {
-            Structure::Lifted(lift) => lift.is_dense(),
-            _ => false,
-        };
-        let long = LONG[usize::from(self.all.iter().any(dense))];
+        let long = LONG[usize::from(self.all.iter().any(|c| c.plan.is_dense()))];
         seconds * self.chooser.wanted.ring.degree().div_ceil(long) as u32
     }
 

@@ -2,7 +2,7 @@
 //! the inputs at the left to the outputs at the right.
 
 use super::{Anchor, Sheet, typeset};
-use ringforge_plan::{Arith, Levels, NetOp, Network, Plan, ProductRef, Structure, Transform, Val};
+use ringforge_plan::{Arith, Levels, NetOp, Network, Plan, ProductRef, Stages, Transform, Val};
 use std::collections::{HashMap, HashSet};
 
 const COLUMN: f64 = 92.0;
@@ -55,7 +55,6 @@ pub fn butterflies(plan: &Plan, caption: &str) -> Option<String> {
 
 /// The transforms of a product and of those that it is made of.
 fn collect(product: &ProductRef, seen: &mut HashSet<String>, found: &mut Vec<Diagram>) {
-    let structure = product.structure();
     let mut levels = |levels: &dyn Levels| {
         let (net, outputs) = levels.network();
         let title = format!("{}, blocks of {}", product.tree().title, levels.degree());
@@ -63,16 +62,15 @@ fn collect(product: &ProductRef, seen: &mut HashSet<String>, found: &mut Vec<Dia
             found.push(Diagram { title, net, outputs });
         }
     };
-    match structure {
-        Structure::Halves(ntt) => levels(ntt),
-        Structure::Levels(mixed) => levels(mixed),
-        Structure::Blocks(part) => {
+    match product.stages() {
+        Stages::Levels(all) => levels(all),
+        Stages::Blocks(part) => {
             whole_or_parts(part.transform.as_ref(), Some(part.present()), seen, found);
         }
-        Structure::Rotations(part) => {
+        Stages::Overlapping(part) => {
             whole_or_parts(part.transform.as_ref(), None, seen, found);
         }
-        _ => structure.products().into_iter().for_each(|inner| collect(inner, seen, found)),
+        _ => product.made_of().into_iter().for_each(|inner| collect(inner, seen, found)),
     }
 }
 

@@ -10,20 +10,11 @@ use super::{LowerError, Lowering, tagged};
 use crate::build::repeat;
 use crate::ir::*;
 use crate::schedule::Weights;
-use ringforge_plan::Substitute;
+use ringforge_plan::Blocks;
 use ringforge_targets::ALIGNMENT;
 
 /// Term i of a sum: the broadcast pair, and the loads it meets for even and for odd outputs.
 type Term<'a> = dyn Fn(&mut Block, usize) -> (Value, [Op; 2]) + 'a;
-
-/// The weight of every cell's block.
-fn weights_by_cell(part: &Substitute) -> Vec<u64> {
-    let mut weights = vec![1; part.blocks()];
-    for (j, cell) in part.transform.cells().into_iter().enumerate() {
-        weights[cell] = part.convolution.weights[j];
-    }
-    weights
-}
 
 /// The largest number of copies up to `most` that divides `count`.
 fn unrolled(count: usize, most: u32) -> usize {
@@ -36,12 +27,12 @@ impl Lowering<'_> {
     pub fn base_products(
         &mut self,
         tag: &str,
-        part: &Substitute,
+        part: &Blocks,
         [a, b]: [BufferId; 2],
         bounds: &[i64],
     ) -> Result<Products, LowerError> {
-        let (lanes, blocks) = (self.lanes, part.blocks());
-        let weights = weights_by_cell(part);
+        let (lanes, blocks) = (self.lanes, part.count());
+        let weights = part.weights_by_cell();
         let mut bounds = bounds.to_vec();
         for (bound, &w) in bounds.iter_mut().zip(&weights) {
             let weighted = self.bounds.product(w, *bound);
@@ -96,15 +87,15 @@ impl Lowering<'_> {
     }
 
     /// The table of the blocks' weights.
-    fn weights_table(&mut self, tag: &str, part: &Substitute) -> BufferId {
+    fn weights_table(&mut self, tag: &str, part: &Blocks) -> BufferId {
         let name = tagged("weights", tag);
-        let weights = Role::Factors(weights_by_cell(part));
-        self.builder.buffer(&name, weights, part.blocks(), ALIGNMENT)
+        let weights = Role::Factors(part.weights_by_cell());
+        self.builder.buffer(&name, weights, part.count(), ALIGNMENT)
     }
 
     /// Puts w·b before each block of the transformed b.
-    pub fn weigh(&mut self, tag: &str, part: &Substitute, b: BufferId) {
-        let (lanes, blocks) = (self.lanes, part.blocks());
+    pub fn weigh(&mut self, tag: &str, part: &Blocks, b: BufferId) {
+        let (lanes, blocks) = (self.lanes, part.count());
         let table = self.weights_table(tag, part);
         let unroll = unrolled(blocks, 4 * self.schedule.unroll());
         let counter = self.builder.counter();

@@ -4,7 +4,7 @@
 
 use super::{LowerError, Lowered, general, unsupported};
 use crate::settle::Choices;
-use ringforge_plan::{Domain, Form, Plan, Structure, build_product};
+use ringforge_plan::{Domain, Form, Plan, Stages, build_product};
 use ringforge_ring::zq;
 use ringforge_targets::Target;
 
@@ -30,8 +30,8 @@ pub(crate) fn lower(
     let root = if q <= 1 << 16 && !q.is_power_of_two() {
         plain
     } else {
-        let inner = match plain.structure() {
-            Structure::Lifted(lift) => lift.inner.domain(),
+        let inner = match plain.stages() {
+            Stages::Remainder(lift) => lift.inner.domain(),
             _ => plain.domain(),
         };
         let bound = inner.bounds.iter().fold(plan.ring.degree() as u128, |b, &c| b * u128::from(c));

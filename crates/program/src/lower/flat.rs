@@ -108,7 +108,7 @@ pub(super) fn flattened(split: &Split, of: &dyn Fn(&Part) -> Option<Split>) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringforge_plan::{Plan, SmallModulus, Structure};
+    use ringforge_plan::{Plan, SmallModulus, Stages};
 
     fn splits(part: &Part) -> Option<Split> {
         part.method.split(part.modulus)
@@ -118,8 +118,8 @@ mod tests {
     #[test]
     fn two_levels_are_one() {
         let plan = Plan::find("sntrup761-good-schoenhage-bruun").expect("a plan");
-        let Structure::Lifted(lift) = plan.root.structure() else { panic!("no lift") };
-        let Structure::Rotations(main) = lift.inner.structure() else { panic!("no rotations") };
+        let Stages::Remainder(lift) = plan.root.stages() else { panic!("no lift") };
+        let Stages::Overlapping(main) = lift.inner.stages() else { panic!("no rotations") };
         let q = plan.ring.q();
         let split = main.convolution.base.split(SmallModulus::Binomial(q - 1)).expect("splits");
         let flat = flattened(&split, &splits).expect("splits twice");
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn rotations_of_whole_chunks_stay() {
         let plan = Plan::find("sntrup761-good-schoenhage-bruun").expect("a plan");
-        let Structure::Lifted(lift) = plan.root.structure() else { panic!("no lift") };
-        let Structure::Rotations(main) = lift.inner.structure() else { panic!("no rotations") };
+        let Stages::Remainder(lift) = plan.root.stages() else { panic!("no lift") };
+        let Stages::Overlapping(main) = lift.inner.stages() else { panic!("no rotations") };
         let q = plan.ring.q();
         let mut split = main.convolution.base.split(SmallModulus::Binomial(q - 1)).expect("splits");
         split.forward.push(ChunkOp::Rotate(0, 1));

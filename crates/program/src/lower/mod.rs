@@ -1,6 +1,6 @@
 //! Lowers a plan and a schedule to a program.
 //!
-//! Every method states what it is made of ([`ringforge_plan::Structure`]): operands, linear maps,
+//! Every method states what it is made of ([`ringforge_plan::Stages`]): operands, linear maps,
 //! products, linear maps back. The plan decides, before anything runs, which pipeline executes it
 //! (`pipeline`). If that pipeline cannot, lowering fails with an error that names the method, the
 //! target and the reason. It tries nothing else.

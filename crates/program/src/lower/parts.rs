@@ -7,7 +7,7 @@ use crate::build::{looped, repeat_unrolled, straight};
 use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
-use ringforge_plan::{MonomialCrt, Product, Unit};
+use ringforge_plan::{MonomialCrt, Unit};
 
 /// What the inverse of the main part must know of the low part.
 #[derive(Clone, Copy, Debug, Default)]
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         let narrow = self.product_scale()?;
         let (mut bound, low) = (0, LowPart::of(&crt.low));
         if let Some(LowPart::Transform(part, _)) = low {
-            let scale = part.scale().times(self.products_scale(&part.convolution)?);
+            let scale = part.scale.times(self.products_scale(&part.convolution)?);
             let factor = target.over(scale).value();
             let transformed = self.transformed("low", part, a, b)?;
             let products = self.products("low", part, transformed)?;

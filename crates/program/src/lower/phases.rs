@@ -6,11 +6,11 @@ use crate::build::{Builder, repeat};
 use crate::cut::scaled;
 use crate::ir::*;
 use crate::place::Placement;
-use ringforge_plan::{Group, Step, Substitute};
+use ringforge_plan::{Blocks, Group, Step};
 
 fn phase(tag: &str, direction: &str, step: Step) -> Phase {
     let Step { title, cite, name, groups } = step;
-    let stage = match name {
+    let stage = match name.as_str() {
         "" => format!("{tag}.{direction}"),
         _ => format!("{tag}.{direction}.{name}"),
     };
@@ -18,13 +18,13 @@ fn phase(tag: &str, direction: &str, step: Step) -> Phase {
 }
 
 /// The forward transform in phases: from blocks of the operand to cells.
-pub(crate) fn forward_phases(tag: &str, part: &Substitute) -> Vec<Phase> {
+pub(crate) fn forward_phases(tag: &str, part: &Blocks) -> Vec<Phase> {
     let steps = part.transform.forward_steps(&part.present());
     steps.into_iter().map(|step| phase(tag, "forward", step)).collect()
 }
 
 /// The inverse in phases, times `factor`: from cells to blocks of the product (`to` of the last).
-pub(crate) fn inverse_phases(tag: &str, part: &Substitute, factor: u64) -> Vec<Phase> {
+pub(crate) fn inverse_phases(tag: &str, part: &Blocks, factor: u64) -> Vec<Phase> {
     let mut steps = part.transform.inverse_steps(&part.wanted());
     // Every value passes through the first step once.
     scale(steps.first_mut().map(|first| &mut first.groups), factor);

@@ -4,8 +4,7 @@ use super::{LowerError, SHORT, general, ntt, registers, unsupported};
 use crate::schedule::Layout;
 use crate::settle::Choices;
 use ringforge_plan::{
-    Levels, Lift, MonomialCrt, Plain, Plan, Schoenhage, Structure, Substitute, ToeplitzMatrix,
-    ToeplitzPair, word_bits,
+    Blocks, Levels, Lift, MonomialCrt, Plain, Plan, Stages, ToeplitzMatrix, ToeplitzPair, word_bits,
 };
 use ringforge_targets::Target;
 
@@ -18,9 +17,9 @@ pub(super) enum Pipeline<'a> {
     /// A transform of the whole ring with all its entry points.
     Transforms(&'a dyn Levels),
     /// Blocks that fill a register, in words of 16 bits.
-    Registers(&'a Lift, &'a Substitute, Option<&'a MonomialCrt>),
+    Registers(&'a Lift, &'a Blocks, Option<&'a MonomialCrt>),
     /// Schönhage's transform, whose blocks fill two.
-    Rotations(&'a Lift, &'a Schoenhage),
+    Rotations(&'a Lift, &'a Blocks),
     /// Loops in plain C.
     Plain(&'a Plain),
     /// Everything else: blocks of any width, several moduli, any f.
@@ -39,25 +38,19 @@ impl<'a> Pipeline<'a> {
         schedule: &Choices,
         target: &Target,
     ) -> Result<Pipeline<'a>, LowerError> {
-        if schedule.unsigned().is_some()
-            && !matches!(plan.root.structure(), Structure::Halves(ntt) if ntt::has_entries(ntt))
-        {
+        if schedule.unsigned().is_some() && !plan.negacyclic().is_some_and(ntt::has_entries) {
             let why = "the schedule's `unsigned` is for transforms of x^n + 1";
             let works = "(ntt …) down to single coefficients, or a schedule without `unsigned`";
             return Err(unsupported(plan.root.to_form(), why, works));
         }
-        Ok(match plan.root.structure() {
-            Structure::Matrix(matrix) => Pipeline::Matrix(matrix),
-            Structure::Halves(ntt) if ntt::has_entries(ntt) => Pipeline::Transforms(ntt),
-            Structure::Levels(levels) => Pipeline::Transforms(levels),
-            Structure::Halves(_) | Structure::Blocks(_) | Structure::Primes(_) => Pipeline::General,
-            Structure::Definition => definition(plan),
-            Structure::Plain(plain) => Pipeline::Plain(plain),
-            Structure::Lifted(lift) => return lifted(plan, lift, schedule, target),
-            Structure::Factors(_)
-            | Structure::Bordered(_)
-            | Structure::Rotations(_)
-            | Structure::Matrices(_) => {
+        Ok(match plan.root.stages() {
+            Stages::Matrix(matrix) => Pipeline::Matrix(matrix),
+            Stages::Levels(levels) if ntt::has_entries(levels) => Pipeline::Transforms(levels),
+            Stages::Levels(_) | Stages::Blocks(_) | Stages::Digits(_) => Pipeline::General,
+            Stages::Direct => definition(plan),
+            Stages::Loops(plain) => Pipeline::Plain(plain),
+            Stages::Remainder(lift) => return lifted(plan, lift, schedule, target),
+            Stages::Joined(_) | Stages::Cut(_) | Stages::Overlapping(_) | Stages::Matrices(_) => {
                 let would_work = format!("(lift {} …) above it", 2 * plan.ring.degree() - 1);
                 return Err(unsupported(
                     plan.root.to_form(),
@@ -78,19 +71,19 @@ fn lifted<'a>(
     schedule: &Choices,
     target: &Target,
 ) -> Result<Pipeline<'a>, LowerError> {
-    let (main, low) = match lift.inner.structure() {
-        Structure::Matrices(pair) => return Ok(Pipeline::Matrices(lift, pair)),
-        Structure::Rotations(main) if short(plan, lift) => {
+    let (main, low) = match lift.inner.stages() {
+        Stages::Matrices(pair) => return Ok(Pipeline::Matrices(lift, pair)),
+        Stages::Overlapping(main) if short(plan, lift) => {
             return Ok(Pipeline::Rotations(lift, main));
         }
-        Structure::Rotations(_) => {
+        Stages::Overlapping(_) => {
             let why =
                 "rotations are in words of 16 bits modulo q, reduced by an f of coefficients ±1";
             let would_work = "q below 2^15 and such an f; (substitute …) or (ntt …) for others";
             return Err(unsupported(lift.inner.to_form(), why, would_work));
         }
-        Structure::Definition => return Ok(definition(plan)),
-        Structure::Factors(crt) => (crt.main.structure().blocks(), Some(crt)),
+        Stages::Direct => return Ok(definition(plan)),
+        Stages::Joined(crt) => (crt.main.stages().blocks(), Some(crt)),
         other => (other.blocks(), None),
     };
     // Who wants other words, or blocks elsewhere, has them.

@@ -8,9 +8,7 @@ use crate::build::straight;
 use crate::ir::*;
 use crate::schedule::BaseProducts;
 use crate::settle::Choices;
-use ringforge_plan::{
-    Lift, Modulus, MonomialCrt, Product, ProductRef, Structure, Substitute, Unit,
-};
+use ringforge_plan::{Blocks, Lift, Modulus, MonomialCrt, ProductRef, Stages, Unit};
 
 impl Lowering<'_> {
     /// Everything, for a lifted product through blocks of whole registers, its low part if there is one, and
@@ -18,7 +16,7 @@ impl Lowering<'_> {
     pub(super) fn registers(
         &mut self,
         lift: &Lift,
-        main: &Substitute,
+        main: &Blocks,
         crt: Option<&MonomialCrt>,
     ) -> Result<(), LowerError> {
         let (lanes, n) = (self.lanes, self.n);
@@ -40,10 +38,10 @@ impl Lowering<'_> {
 
         // Words of the unreduced product, rounded up, all defined.
         let length = 2 * n - 1;
-        let words = length.next_multiple_of(lanes).max(main.blocks() * lanes) + lanes;
+        let words = length.next_multiple_of(lanes).max(main.count() * lanes) + lanes;
         let full = self.builder.local("full", words);
 
-        let main_scale = main.scale().times(self.products_scale(&main.convolution)?);
+        let main_scale = main.scale.times(self.products_scale(&main.convolution)?);
         let (target, last_factor) = self.scales(main_scale)?;
         let operands = (&fa, &fb, windows);
         let to = (full, length);
@@ -77,7 +75,7 @@ impl Lowering<'_> {
     /// leave; returns its bound.
     pub(super) fn through_registers(
         &mut self,
-        (main, crt): (&Substitute, Option<&MonomialCrt>),
+        (main, crt): (&Blocks, Option<&MonomialCrt>),
         (a, b, windows): (&Operand, &Operand, Option<BufferId>),
         (full, length): (BufferId, usize),
         (scale, target): (Unit, Unit),
@@ -108,15 +106,15 @@ impl Lowering<'_> {
 
 /// How many words the inverse transform of a product of whole registers writes.
 pub(super) fn written(node: &ProductRef, lanes: usize) -> Option<usize> {
-    match node.structure() {
-        Structure::Factors(crt) => Some((crt.main_degree + crt.low_degree).next_multiple_of(lanes)),
-        Structure::Blocks(part) => Some(part.wanted().iter().filter(|&&w| w).count() * part.k),
+    match node.stages() {
+        Stages::Joined(crt) => Some((crt.main_degree + crt.low_degree).next_multiple_of(lanes)),
+        Stages::Blocks(part) => Some(part.wanted().iter().filter(|&&w| w).count() * part.k),
         _ => None,
     }
 }
 
 /// The schedule as the products of both parts ask for it.
-pub(crate) fn suited(schedule: &Choices, main: &Substitute, crt: Option<&MonomialCrt>) -> Choices {
+pub(crate) fn suited(schedule: &Choices, main: &Blocks, crt: Option<&MonomialCrt>) -> Choices {
     let low = match crt.and_then(|crt| LowPart::of(&crt.low)) {
         Some(LowPart::Transform(part, _)) => Some(part),
         _ => None,
@@ -127,19 +125,15 @@ pub(crate) fn suited(schedule: &Choices, main: &Substitute, crt: Option<&Monomia
 
 /// Whether whole registers serve: blocks as wide as a register, and a low part that ends with one, or one word
 /// behind it. Others have registers of their own for every block.
-pub(crate) fn suit(
-    main: &Substitute,
-    crt: Option<&MonomialCrt>,
-    (n, lanes): (usize, usize),
-) -> bool {
+pub(crate) fn suit(main: &Blocks, crt: Option<&MonomialCrt>, (n, lanes): (usize, usize)) -> bool {
     main.k == lanes && crt.is_none_or(|crt| low_suits(main, crt, n, lanes))
 }
 
-fn low_suits(main: &Substitute, crt: &MonomialCrt, n: usize, lanes: usize) -> bool {
+fn low_suits(main: &Blocks, crt: &MonomialCrt, n: usize, lanes: usize) -> bool {
     let (words, rest) = (crt.low_degree, crt.low_degree % lanes);
     let whole = words - rest;
     // A word behind the last register is the top coefficient of the product, and nothing is behind that.
-    let ends = rest == 0 || words == 0 || main.blocks() * lanes + words == 2 * n - 1;
+    let ends = rest == 0 || words == 0 || main.count() * lanes + words == 2 * n - 1;
     let computed = match LowPart::of(&crt.low) {
         Some(LowPart::Transform(part, operand)) => {
             operand >= whole && part.k == lanes && inverse_phases("low", part, 1).len() == 1
@@ -154,7 +148,7 @@ fn low_suits(main: &Substitute, crt: &MonomialCrt, n: usize, lanes: usize) -> bo
 /// A low part that whole registers compute.
 pub(super) enum LowPart<'a> {
     /// Through a transform of blocks, of operands of so many coefficients.
-    Transform(&'a Substitute, usize),
+    Transform(&'a Blocks, usize),
     /// Schoolbook, without what is cut off.
     Truncated,
 }
@@ -162,15 +156,15 @@ pub(super) enum LowPart<'a> {
 impl LowPart<'_> {
     /// What a node is.
     pub fn of(low: &ProductRef) -> Option<LowPart<'_>> {
-        let (inner, operand) = match low.structure() {
-            Structure::Bordered(border) => (&border.inner, border.inner_operand),
+        let (inner, operand) = match low.stages() {
+            Stages::Cut(border) => (&border.inner, border.inner_operand),
             _ => (low, low.domain().operand),
         };
         let truncated = matches!(low.domain().modulus, Modulus::Binomial { weight: 0, .. });
-        match (low.structure(), inner.structure()) {
-            (Structure::Definition, _) => truncated.then_some(LowPart::Truncated),
-            (_, Structure::Lifted(lift)) => {
-                let part = lift.inner.structure().blocks()?;
+        match (low.stages(), inner.stages()) {
+            (Stages::Direct, _) => truncated.then_some(LowPart::Truncated),
+            (_, Stages::Remainder(lift)) => {
+                let part = lift.inner.stages().blocks()?;
                 Some(LowPart::Transform(part, operand))
             }
             (_, inner) => Some(LowPart::Transform(inner.blocks()?, operand)),

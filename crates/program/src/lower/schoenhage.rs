@@ -7,7 +7,7 @@ use super::transform::Products;
 use super::{LowerError, Lowering, phases, unsupported};
 use crate::build::{Builder, call, looped, straight};
 use crate::ir::*;
-use ringforge_plan::{Lift, Product, Schoenhage};
+use ringforge_plan::{Blocks as Part, Lift};
 use ringforge_targets::ALIGNMENT;
 use steps::Blocks;
 
@@ -17,10 +17,10 @@ impl Lowering<'_> {
     pub fn run_schoenhage(
         &mut self,
         lift: &Lift,
-        main: &Schoenhage,
+        main: &Part,
         held: usize,
     ) -> Result<(), LowerError> {
-        let (q, lanes, n, blocks) = (self.q, self.lanes, self.n, main.blocks());
+        let (q, lanes, n, blocks) = (self.q, self.lanes, self.n, main.count());
         if main.k != lanes {
             return Err(unsupported(
                 format!("(schoenhage {} …)", main.k),
@@ -38,7 +38,7 @@ impl Lowering<'_> {
         let full = self.builder.local("full", words);
         let high = self.builder.local("high", (blocks + 1) * lanes);
 
-        let scale = main.scale().times(METHOD.scale(q)?).times(self.spared(&main.convolution)?);
+        let scale = main.scale.times(METHOD.scale(q)?).times(self.spared(&main.convolution)?);
         let (target, last_factor) = self.scales(scale)?;
 
         let (forward, bounds) = self.forward_blocks(main, held)?;
@@ -93,10 +93,10 @@ impl Lowering<'_> {
     /// The procedure for the forward transform of an operand, and the bounds of what it leaves.
     fn forward_blocks(
         &mut self,
-        main: &Schoenhage,
+        main: &Part,
         held: usize,
     ) -> Result<(ProcedureId, Vec<i64>), LowerError> {
-        let (lanes, n, h, blocks) = (self.lanes, self.n, self.operand, main.blocks());
+        let (lanes, n, h, blocks) = (self.lanes, self.n, self.operand, main.count());
         let mut builder = Builder::new(&format!("{}forward", self.prefix), None, self.q);
         let out = builder.buffer("out", Role::Scratch, 2 * blocks * lanes, ALIGNMENT);
         let input = builder.ranged("in", Role::Input, n, 2, Some((-h, h)));

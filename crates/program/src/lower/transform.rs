@@ -8,7 +8,7 @@ use super::{LowerError, Lowering, Operand, tagged, unsupported};
 use crate::build::{Builder, straight};
 use crate::ir::*;
 use crate::schedule::{BaseProducts, ScalePlace, Weights};
-use ringforge_plan::Substitute;
+use ringforge_plan::Blocks;
 use ringforge_targets::{ALIGNMENT, TABLE_ALIGNMENT};
 
 /// The products of the transformed operands, block after block, as the inverse finds them.
@@ -31,11 +31,11 @@ impl Lowering<'_> {
     pub fn transformed(
         &mut self,
         tag: &str,
-        part: &Substitute,
+        part: &Blocks,
         a: &Operand,
         b: &Operand,
     ) -> Result<Transformed, LowerError> {
-        let (lanes, blocks) = (self.lanes, part.blocks());
+        let (lanes, blocks) = (self.lanes, part.count());
         let by_lanes = self.schedule.base() == BaseProducts::Lanes;
         // Operand b's blocks stand behind room for their weighted copies; a's are laid out alike,
         // so that one procedure serves both. For products by lanes, whole squares are transposed.
@@ -99,7 +99,7 @@ impl Lowering<'_> {
     pub fn products(
         &mut self,
         tag: &str,
-        part: &Substitute,
+        part: &Blocks,
         Transformed { buffers, bounds }: Transformed,
     ) -> Result<Products, LowerError> {
         match self.schedule.base() {
@@ -115,7 +115,7 @@ impl Lowering<'_> {
     /// The inverse transform into the unreduced product, joined with the low part.
     pub fn inverse_into(
         &mut self,
-        part: &Substitute,
+        part: &Blocks,
         products: Products,
         factor: u64,
         full: BufferId,
@@ -138,7 +138,7 @@ impl Lowering<'_> {
         let most = self.schedule.full();
         let first = if before.is_empty() { most } else { self.schedule.inverse_first() };
         self.phases(before, (cells, cells), &mut bounds, [first; 2], lanes)?;
-        let main_words = part.blocks() * lanes;
+        let main_words = part.count() * lanes;
         let whole = low.words.is_multiple_of(lanes);
         if low.words > 0 && !whole && main_words + low.words != length {
             return Err(unsupported(

@@ -8,7 +8,7 @@ use crate::lower::blocks::Packed;
 use crate::lower::{LowerError, SHORT, registers, unsupported};
 use crate::method::{MulMethod, NarrowMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Layout, Limits, Schedule};
-use ringforge_plan::{Levels, MonomialCrt, ProductRef, Structure, Substitute, word_bits};
+use ringforge_plan::{Blocks, MonomialCrt, ProductRef, Stages, word_bits};
 use ringforge_targets::Registers;
 
 /// Bits of the longest words of products.
@@ -42,7 +42,7 @@ pub(crate) struct Settlement<'a> {
 #[derive(Clone, Debug)]
 pub(crate) enum Way<'a> {
     /// They fill registers, and there may be a low part.
-    Registers(&'a Substitute, Option<&'a MonomialCrt>),
+    Registers(&'a Blocks, Option<&'a MonomialCrt>),
     /// Registers hold several.
     Packed(Packed<'a>),
     /// Each has registers of its own.
@@ -62,8 +62,8 @@ impl Way<'_> {
 
 /// The parts of a node whose blocks fill registers.
 fn registers_of<'a>(node: &'a ProductRef, place: (usize, usize)) -> Option<Way<'a>> {
-    let (main, crt) = match node.structure() {
-        Structure::Factors(crt) => (crt.main.structure().blocks()?, Some(crt)),
+    let (main, crt) = match node.stages() {
+        Stages::Joined(crt) => (crt.main.stages().blocks()?, Some(crt)),
         other => (other.blocks()?, None),
     };
     registers::suit(main, crt, place).then_some(Way::Registers(main, crt))
@@ -263,10 +263,10 @@ impl<'a> Task<'a> {
 
 /// Coefficients of a node's blocks, in registers of `lanes` words.
 fn width(node: &ProductRef, lanes: usize) -> usize {
-    match node.structure() {
-        Structure::Factors(crt) => width(&crt.main, lanes),
-        Structure::Blocks(part) => part.k,
-        Structure::Halves(ntt) => ntt.degree().max(lanes),
+    match node.stages() {
+        Stages::Joined(crt) => width(&crt.main, lanes),
+        Stages::Blocks(part) => part.k,
+        Stages::Levels(levels) if levels.halves(lanes).is_some() => levels.degree().max(lanes),
         _ => node.domain().operand,
     }
 }

@@ -25,7 +25,7 @@ use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::Modulus;
 use crate::schedule::BaseProducts;
-use ringforge_plan::{MonomialCrt, ProductRef, Structure};
+use ringforge_plan::{MonomialCrt, ProductRef, Stages};
 use ringforge_targets::ALIGNMENT;
 
 /// An operand: whole registers of words of the procedure's size, zeros behind its coefficients.
@@ -129,13 +129,13 @@ impl Lowering<'_> {
         (out, words): (BufferId, usize),
         tag: &str,
     ) -> Result<i64, LowerError> {
-        if let Structure::Factors(crt) = node.structure() {
+        if let Stages::Joined(crt) = node.stages() {
             return self.monomial(crt, operands, (out, words), tag);
         }
         // Whatever a truncated product is made of, it is short.
         let domain = node.domain();
-        let lifted = match node.structure() {
-            Structure::Lifted(lift) => Parts::of(&lift.inner, self.lanes),
+        let lifted = match node.stages() {
+            Stages::Remainder(lift) => Parts::of(&lift.inner, self.lanes),
             _ => None,
         };
         let found = match lifted {
@@ -250,10 +250,10 @@ impl Lowering<'_> {
 /// Refuses small products other than schoolbook: blocks with registers of their own have no code
 /// for them.
 fn direct_products(node: &ProductRef) -> Result<(), LowerError> {
-    let (what, convolution) = match node.structure() {
-        Structure::Lifted(lift) => return direct_products(&lift.inner),
-        Structure::Blocks(part) => (format!("blocks of {}", part.k), &part.convolution),
-        Structure::Halves(ntt) => ("blocks of halves".to_string(), &ntt.convolution),
+    let (what, convolution) = match node.stages() {
+        Stages::Remainder(lift) => return direct_products(&lift.inner),
+        Stages::Blocks(part) => (format!("blocks of {}", part.k), &part.convolution),
+        Stages::Levels(levels) => ("blocks of halves".to_string(), levels.products()),
         _ => return Ok(()),
     };
     if is_direct(convolution) {
@@ -266,9 +266,9 @@ fn direct_products(node: &ProductRef) -> Result<(), LowerError> {
 
 /// Words of an operand's array that a node reads, at least those of its coefficients.
 fn needed(node: &ProductRef, lanes: usize) -> usize {
-    match node.structure() {
-        Structure::Factors(crt) => return needed(&crt.main, lanes).max(needed(&crt.low, lanes)),
-        Structure::Lifted(lift) => return needed(&lift.inner, lanes),
+    match node.stages() {
+        Stages::Joined(crt) => return needed(&crt.main, lanes).max(needed(&crt.low, lanes)),
+        Stages::Remainder(lift) => return needed(&lift.inner, lanes),
         _ => {}
     }
     let parts = Parts::of(node, lanes).or_else(|| Parts::direct(node.domain()));
@@ -281,9 +281,9 @@ fn needed(node: &ProductRef, lanes: usize) -> usize {
 
 /// Words that a node's product writes.
 pub(crate) fn room(node: &ProductRef, lanes: usize) -> usize {
-    let inner = match node.structure() {
-        Structure::Factors(crt) => return crt.main_degree + crt.low_degree + 2 * lanes,
-        Structure::Lifted(lift) => &lift.inner,
+    let inner = match node.stages() {
+        Stages::Joined(crt) => return crt.main_degree + crt.low_degree + 2 * lanes,
+        Stages::Remainder(lift) => &lift.inner,
         _ => node,
     };
     let parts = Parts::of(inner, lanes).or_else(|| Parts::direct(node.domain()));

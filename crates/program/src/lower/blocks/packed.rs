@@ -18,7 +18,7 @@ use crate::bounds::Bounds;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::schedule::BaseProducts;
-use ringforge_plan::{Arith, Grid, Group, Product, ProductRef, Structure, Substitute, Unit, Val};
+use ringforge_plan::{Arith, Blocks, Grid, Group, ProductRef, Stages, Unit, Val};
 use ringforge_ring::zq;
 use ringforge_targets::{ALIGNMENT, Registers, TABLE_ALIGNMENT};
 
@@ -27,7 +27,7 @@ const CITE: &str = "[Chiu25 §3.4.1]";
 /// A product whose blocks are packed.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed<'a> {
-    pub(super) part: &'a Substitute,
+    pub(super) part: &'a Blocks,
     pub(super) grid: Grid,
     registers: Registers,
     /// Bits of a word.
@@ -44,7 +44,7 @@ impl<'a> Packed<'a> {
         base: BaseProducts,
         (registers, bits): (Registers, u8),
     ) -> Option<Packed<'a>> {
-        let Structure::Blocks(part) = node.structure() else { return None };
+        let Stages::Blocks(part) = node.stages() else { return None };
         let unit = match Style::of(base, bits) {
             Style::Pairs => 2,
             Style::Even => 1,
@@ -52,7 +52,7 @@ impl<'a> Packed<'a> {
         };
         let grid = part.transform.grid()?;
         let packed = Packed { part, grid, registers, bits, unit };
-        let shorter = part.k < packed.lanes() && packed.count() < 2 * part.blocks();
+        let shorter = part.k < packed.lanes() && packed.count() < 2 * part.count();
         let serves = part.k.is_multiple_of(unit) && is_direct(&part.convolution);
         (serves && shorter).then_some(packed)
     }
@@ -235,7 +235,7 @@ impl Lowering<'_> {
         let (forward, bound) = self.packed_forward(packed, operands[0].words)?;
         let transformed = self.both_transformed(forward, operands, packed.words(), "main");
         let products = self.packed_products(packed, transformed, bound)?;
-        let factor = scale.over(part.scale().times(self.product_scale()?)).value();
+        let factor = scale.over(part.scale.times(self.product_scale()?)).value();
         let bound = self.packed_inverse(packed, products, factor, (out, words))?;
         self.zeros(out, domain.wanted, words);
         self.written.border("product", bound);

@@ -2,15 +2,10 @@
 //! and a weight for each product.
 
 use super::super::network::Phase;
-use super::super::phases::{forward_phases, inverse_phases};
-use crate::cut::scaled;
+use super::super::phases::{forward_phases, inverse_phases, scale};
 use ringforge_plan::{
-    Arith, Butterflies, Domain, Group, Modulus, Network, Ntt, Product, ProductRef, Structure,
-    Substitute, Unit, Val,
+    Arith, Blocks, Domain, Group, Halves, Modulus, Network, ProductRef, Stages, Step, Unit,
 };
-
-/// Most levels of halves in one phase: eight blocks.
-const DEPTH: u32 = 3;
 
 /// A product through a transform of blocks.
 pub(crate) struct Parts<'a> {
@@ -31,18 +26,19 @@ pub(crate) struct Parts<'a> {
 }
 
 enum Kind<'a> {
-    Blocks(Box<Substitute>),
-    Halves(&'a Ntt, u32),
+    Blocks(Box<Blocks>),
+    Halves(Halves<'a>),
     Single(u64),
 }
 
 impl<'a> Parts<'a> {
     /// The parts of a node, in registers of `lanes` words; nothing where it is no such product.
     pub fn of(node: &'a ProductRef, lanes: usize) -> Option<Parts<'a>> {
-        match node.structure() {
-            Structure::Blocks(part) => Some(Parts::of_blocks(Box::new(part.clone()))),
-            Structure::Halves(ntt) => Some(Parts::of_halves(ntt, lanes)),
-            Structure::Definition => Parts::direct(node.domain()),
+        match node.stages() {
+            Stages::Blocks(part) => Some(Parts::of_blocks(Box::new(part.clone()))),
+            // Blocks that do not fill a register would waste its words.
+            Stages::Levels(levels) => levels.halves(lanes).map(Parts::of_halves),
+            Stages::Direct => Parts::direct(node.domain()),
             _ => None,
         }
     }
@@ -65,18 +61,14 @@ impl<'a> Parts<'a> {
         })
     }
 
-    fn of_blocks(part: Box<Substitute>) -> Parts<'a> {
-        let mut weights = vec![1; part.blocks()];
-        for (j, cell) in part.transform.cells().into_iter().enumerate() {
-            weights[cell] = part.convolution.weights[j];
-        }
+    fn of_blocks(part: Box<Blocks>) -> Parts<'a> {
         Parts {
             k: part.k,
             operand: part.domain.operand,
             wanted: part.domain.wanted,
-            weights,
+            weights: part.weights_by_cell(),
             forward: forward_phases("main", &part),
-            scale: part.scale(),
+            scale: part.scale,
             note: None,
             node: Kind::Blocks(part),
         }
@@ -95,32 +87,16 @@ impl<'a> Parts<'a> {
         }
     }
 
-    fn of_halves(ntt: &'a Ntt, lanes: usize) -> Parts<'a> {
-        // Blocks that do not fill a register would waste its words.
-        let fills = |&levels: &u32| ntt.len() >> levels >= lanes;
-        let levels = (0..=ntt.levels).rev().find(fills).unwrap_or(0);
-        let count = 1usize << levels;
-        let mut notes = Vec::new();
-        if levels < ntt.levels {
-            notes.push(format!(
-                "halves: {levels} of {} levels, so that blocks of {} fill a register; products of \
-                 blocks do the rest",
-                ntt.levels,
-                ntt.len() >> levels
-            ));
-        }
-        if ntt.twist || ntt.inverse == Butterflies::CooleyTukey {
-            notes.push("halves: split and joined in place, without twisting".to_string());
-        }
+    fn of_halves(halves: Halves<'a>) -> Parts<'a> {
         Parts {
-            k: ntt.len() >> levels,
-            operand: ntt.domain.operand,
-            wanted: ntt.domain.wanted,
-            weights: (0..count).map(|i| weight(ntt, levels, i)).collect(),
-            forward: split_phases(ntt, levels),
-            scale: ntt.halves(levels),
-            note: (!notes.is_empty()).then(|| notes.join("; ")),
-            node: Kind::Halves(ntt, levels),
+            k: halves.k(),
+            operand: halves.domain().operand,
+            wanted: halves.domain().wanted,
+            weights: halves.weights(),
+            forward: halves.forward_steps().into_iter().map(main).collect(),
+            scale: halves.scale(),
+            note: halves.note(),
+            node: Kind::Halves(halves),
         }
     }
 
@@ -133,9 +109,15 @@ impl<'a> Parts<'a> {
     pub fn inverse(&self, factor: u64) -> Vec<Phase> {
         match &self.node {
             Kind::Blocks(part) => inverse_phases("main", part, factor),
-            Kind::Halves(ntt, levels) => {
-                let wanted = ntt.domain.wanted.div_ceil(self.k);
-                join_phases(ntt, *levels, wanted, factor)
+            Kind::Halves(halves) => {
+                let mut steps = halves.inverse_steps();
+                let wanted = self.wanted.div_ceil(self.k);
+                if let Some(last) = steps.last_mut() {
+                    scale(Some(&mut last.groups), factor);
+                    let kept = |group: Group| group.keep(|to| to < wanted);
+                    last.groups = std::mem::take(&mut last.groups).into_iter().map(kept).collect();
+                }
+                steps.into_iter().map(main).collect()
             }
             Kind::Single(q) => vec![single(*q, factor, "the scale")],
         }
@@ -151,140 +133,8 @@ fn single(q: u64, factor: u64, title: &str) -> Phase {
     Phase { title: title.into(), cite: "", stage: format!("main.{title}"), groups: vec![group] }
 }
 
-/// What block `i` of 2^levels is reduced by: x^k − weight.
-fn weight(ntt: &Ntt, levels: u32, i: usize) -> u64 {
-    let q = ntt.domain.q;
-    match levels.checked_sub(1) {
-        None => q - 1,
-        Some(above) => {
-            let root = ntt.split_factor(above, i / 2);
-            if i.is_multiple_of(2) { root } else { root.negated() }.value()
-        }
-    }
-}
-
-/// The levels of each phase, from the top.
-fn chunks(levels: u32) -> Vec<(u32, u32)> {
-    let count = levels.div_ceil(DEPTH).max(1);
-    let bounds: Vec<u32> = (0..=count).map(|c| levels * c / count).collect();
-    bounds.windows(2).map(|pair| (pair[0], pair[1])).collect()
-}
-
-/// A phase for every factor that `range` begins with: their blocks, some distance apart. `build` makes the network of the
-/// blocks from an offset on in a factor.
-fn phases_of(
-    ntt: &Ntt,
-    levels: u32,
-    (first, last): (u32, u32),
-    build: &dyn Fn(usize, usize) -> (Network, Vec<Val>),
-    name: &str,
-) -> Vec<Phase> {
-    let count = 1usize << levels;
-    let (apart, members) = (count >> last, 1usize << (last - first));
-    (0..1usize << first)
-        .map(|block| {
-            let groups = (0..apart)
-                .map(|offset| {
-                    let start = block * (count >> first) + offset;
-                    let all: Vec<usize> = (0..members).map(|j| start + j * apart).collect();
-                    let (net, outputs) = build(block, offset);
-                    Group { net, outputs, from: all.clone(), to: all }
-                })
-                .collect();
-            Phase {
-                title: format!(
-                    "{name}: levels {first} to {last} of x^{} + 1, factor {block}",
-                    ntt.len()
-                ),
-                cite: "[Seiler18 §2]",
-                stage: format!("main.{name}.{first}.{block}"),
-                groups,
-            }
-        })
-        .collect()
-}
-
-/// Butterflies between members `distance` apart.
-fn butterflies(
-    members: &mut [Val],
-    distance: usize,
-    work: &mut dyn FnMut(usize, Val, Val) -> (Val, Val),
-) {
-    for j in (0..members.len()).filter(|j| (j / distance).is_multiple_of(2)) {
-        (members[j], members[j + distance]) = work(j, members[j], members[j + distance]);
-    }
-}
-
-fn split_phases(ntt: &Ntt, levels: u32) -> Vec<Phase> {
-    let (q, k) = (ntt.domain.q, ntt.len() >> levels);
-    let mut all = Vec::new();
-    for (first, last) in chunks(levels) {
-        let (apart, members) = (1usize << (levels - last), 1usize << (last - first));
-        let build = |block: usize, offset: usize| {
-            // Blocks behind the operand are zeros: groups differ.
-            let present = |j: usize| first > 0 || (offset + j * apart) * k < ntt.domain.operand;
-            let present: Vec<bool> = (0..members).map(present).collect();
-            split(ntt, q, (first, last), block, &present)
-        };
-        let mut phases = phases_of(ntt, levels, (first, last), &build, "forward");
-        if first == 0 {
-            phases[0].title = format!("forward: levels 0 to {last} of x^{} + 1", ntt.len());
-            phases[0].stage = "main.forward.0".into();
-        }
-        all.extend(phases);
-    }
-    all
-}
-
-fn split(
-    ntt: &Ntt,
-    q: u64,
-    (first, last): (u32, u32),
-    block: usize,
-    present: &[bool],
-) -> (Network, Vec<Val>) {
-    let depth = last - first;
-    let mut net = Network::new(q);
-    let mut members = net.inputs(present);
-    for level in 0..depth {
-        let distance = 1usize << (depth - 1 - level);
-        butterflies(&mut members, distance, &mut |j, a, b| {
-            let number = (block << level) + (j >> (depth - level));
-            let product = net.scale(b, ntt.split_factor(first + level, number).value());
-            (net.add(a, product), net.sub(a, product))
-        });
-    }
-    (net, members)
-}
-
-fn join_phases(ntt: &Ntt, levels: u32, wanted: usize, factor: u64) -> Vec<Phase> {
-    let q = ntt.domain.q;
-    let mut all = Vec::new();
-    for (first, last) in chunks(levels).into_iter().rev() {
-        let depth = last - first;
-        let build = |block: usize, _| {
-            let mut net = Network::new(q);
-            let mut members = net.inputs(&vec![true; 1 << depth]);
-            for level in (0..depth).rev() {
-                let distance = 1usize << (depth - 1 - level);
-                butterflies(&mut members, distance, &mut |j, a, b| {
-                    let number = (block << level) + (j >> (depth - level));
-                    let root = ntt.split_factor(first + level, number);
-                    let difference = net.sub(a, b);
-                    (net.add(a, b), net.scale(difference, root.inverse()))
-                });
-            }
-            if first == 0 { scaled(&net, &members, factor) } else { (net, members) }
-        };
-        let mut phases = phases_of(ntt, levels, (first, last), &build, "inverse");
-        if first == 0 {
-            for group in phases.iter_mut().flat_map(|phase| &mut phase.groups) {
-                let kept = group.outputs.iter().copied().zip(group.to.iter().copied());
-                let kept = kept.filter(|&(_, to)| to < wanted);
-                (group.outputs, group.to) = kept.unzip();
-            }
-        }
-        all.extend(phases);
-    }
-    all
+/// A step of the main part, which says its title and its direction itself.
+fn main(step: Step) -> Phase {
+    let Step { title, cite, name, groups } = step;
+    Phase { title, cite, stage: format!("main.{name}"), groups }
 }

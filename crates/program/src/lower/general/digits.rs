@@ -11,7 +11,7 @@ use crate::bounds::Bounds;
 use crate::build::{Builder, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus};
-use ringforge_plan::{ChangeModulus, Structure};
+use ringforge_plan::{ChangeModulus, Stages};
 use ringforge_targets::ALIGNMENT;
 
 /// One digit.
@@ -93,8 +93,8 @@ impl General<'_> {
     }
 
     fn change(&self) -> Option<ChangeModulus> {
-        match super::below(self.plan).1.structure() {
-            Structure::Primes(node) => Some(node.clone()),
+        match super::below(self.plan).1.stages() {
+            Stages::Digits(node) => Some(node.clone()),
             _ => None,
         }
     }

@@ -20,7 +20,7 @@ use crate::bounds::WORD;
 use crate::build::{Builder, repeat, repeat_unrolled};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
-use ringforge_plan::{Modulus as Reduction, ProductRef, Structure};
+use ringforge_plan::{Modulus as Reduction, ProductRef, Stages};
 use ringforge_ring::zq;
 use ringforge_targets::ALIGNMENT;
 
@@ -125,7 +125,7 @@ impl Sums {
 /// Whether a node is an unreduced schoolbook product, modulo a q that exact sums serve.
 pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
     let free = matches!(node.domain().modulus, Reduction::Free { .. });
-    let definition = matches!(node.structure(), Structure::Definition);
+    let definition = matches!(node.stages(), Stages::Direct);
     definition && free && q <= 1 << 16
 }
 

@@ -32,7 +32,7 @@ pub(super) use exact::{copy, zeros};
 use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;
-use ringforge_plan::{Lift, Plan, ProductRef, Structure};
+use ringforge_plan::{Lift, Plan, ProductRef, Stages};
 use ringforge_ring::zq;
 use ringforge_targets::{Registers, Target};
 
@@ -50,8 +50,8 @@ pub(super) fn multiplies(node: &ProductRef, modulus: u64) -> bool {
 
 /// The outermost lift, if there is one, and what is below it.
 pub(super) fn below(plan: &Plan) -> (Option<&Lift>, &ProductRef) {
-    match plan.root.structure() {
-        Structure::Lifted(lift) => (Some(lift), &lift.inner),
+    match plan.root.stages() {
+        Stages::Remainder(lift) => (Some(lift), &lift.inner),
         _ => (None, &plan.root),
     }
 }
@@ -141,8 +141,8 @@ pub(crate) fn lower(
         let what = format!("the ring modulus {q}");
         return Err(unsupported(what, "callers' arrays have 32 bits", "q below 2^31"));
     }
-    let (parts, bound) = match inner.structure() {
-        Structure::Primes(node) => {
+    let (parts, bound) = match inner.stages() {
+        Stages::Digits(node) => {
             let pairs = node.moduli.iter().zip(&node.inner);
             let parts = pairs.map(|(&modulus, node)| Part { modulus, node }).collect();
             (parts, Some(node.bound))

@@ -13,7 +13,7 @@ use crate::method::Modulus;
 use crate::schedule::BaseProducts;
 use crate::settle;
 use crate::settle::products::{Settlement, Task, Way};
-use ringforge_plan::{MonomialCrt, Product, ProductRef, Substitute, Unit};
+use ringforge_plan::{Blocks, MonomialCrt, ProductRef, Unit};
 use ringforge_targets::ALIGNMENT;
 
 /// A procedure (out, a, b) and what it leaves.
@@ -158,7 +158,7 @@ impl Lowering<'_> {
     fn residue(
         &mut self,
         node: &ProductRef,
-        (main, crt): (&Substitute, Option<&MonomialCrt>),
+        (main, crt): (&Blocks, Option<&MonomialCrt>),
         ranges: [(i64, i64); 2],
         words: usize,
     ) -> Result<i64, LowerError> {
@@ -190,7 +190,7 @@ impl Lowering<'_> {
             fb.tail = Some(self.stage_tail("b", b, n));
         }
         let windows = if dot { self.low_windows(crt, fb.buffer) } else { None };
-        let scale = main.scale().times(self.products_scale(&main.convolution)?);
+        let scale = main.scale.times(self.products_scale(&main.convolution)?);
         let length = crt.map_or(node.domain().wanted, |_| 2 * n - 1);
         let (operands, to) = ((&fa, &fb, windows), (full, length));
         let bound = self.through_registers((main, crt), operands, to, (scale, Unit::one(q)))?;

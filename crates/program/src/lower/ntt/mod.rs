@@ -32,7 +32,7 @@ pub(crate) use pass::Shape;
 use passes::Ending;
 pub(crate) use plan::{Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};
-use ringforge_plan::{Levels, Ntt, Plan};
+use ringforge_plan::{Levels, Plan};
 use ringforge_targets::{Products, Target};
 use std::collections::BTreeSet;
 pub(crate) use sums::room;
@@ -45,9 +45,11 @@ const SHORTEST: usize = 128;
 /// The entry point that adds base products to what is there, as errors name it.
 const ACCUMULATE: &str = "accumulate";
 
-/// Whether a transform of the whole ring has entry points; others are blocks of a product.
-pub(crate) fn has_entries(ntt: &Ntt) -> bool {
-    ntt.len().is_power_of_two() && ntt.len() >= SHORTEST
+/// Whether a transform of the whole ring has entry points; others are blocks of a product where
+/// halves are split.
+pub(crate) fn has_entries(levels: &dyn Levels) -> bool {
+    let long = levels.size().is_power_of_two() && levels.size() >= SHORTEST;
+    long || levels.halves(1).is_none()
 }
 
 /// Lowers a plan whose root is `ntt`; with `survey`, all that may be settled for it is looked at.

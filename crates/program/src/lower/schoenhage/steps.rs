@@ -200,8 +200,8 @@ impl Lowering<'_> {
             }
         }
         let (title, name) = match then {
-            Some((next, _)) => (format!("{}; {}", step.title, next.title), next.name),
-            None => (step.title.clone(), step.name),
+            Some((next, _)) => (format!("{}; {}", step.title, next.title), &next.name),
+            None => (step.title.clone(), &step.name),
         };
         self.builder.stage(&format!("main part: {title}"), step.cite, body);
         *cells = after;
@@ -422,7 +422,7 @@ impl Lowering<'_> {
             // Cells of a step are in another array than those of the one before.
             let groups = joined(&a.groups, &b.groups, most, true)?;
             let title = format!("{}; {}", a.title, b.title);
-            Some(alone(Step { title, cite: a.cite, name: b.name, groups }))
+            Some(alone(Step { title, cite: a.cite, name: b.name.clone(), groups }))
         })
     }
 }

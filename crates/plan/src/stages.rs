@@ -1,22 +1,19 @@
-//! What a product is made of, as code that lowers a plan or counts its work sees it: operands,
-//! linear maps, products, linear maps back.
+//! The stages of a product, as code that lowers a plan or draws it sees them: linear maps, products,
+//! linear maps back.
 //!
-//! Every method states its own structure ([`Product::structure`](crate::Product::structure),
-//! [`Base::inside`](crate::Base::inside)), so no code asks which method a node is. A new method is
-//! a compile error wherever it is not yet handled.
+//! Every method states its own stages ([`Product::stages`](crate::Product::stages),
+//! [`Base::inside`](crate::Base::inside)), so no code asks which method a node is. Several methods
+//! may have the same stages. A stage that one method has so far is stated by that method's node.
 
 use crate::base::BaseRef;
+use crate::blocks::Blocks;
 use crate::border::Border;
 use crate::change_modulus::ChangeModulus;
 use crate::if_square_root::IfSquareRoot;
+use crate::levels::Levels;
 use crate::lift::Lift;
-use crate::mixed_radix::MixedRadix;
 use crate::monomial_crt::MonomialCrt;
-use crate::ntt::Ntt;
 use crate::plain::Plain;
-use crate::product::ProductRef;
-use crate::schoenhage::Schoenhage;
-use crate::substitute::Substitute;
 use crate::toeplitz_matrix::ToeplitzMatrix;
 use crate::toeplitz_pair::ToeplitzPair;
 use crate::toom_cook::ToomCook;
@@ -24,31 +21,29 @@ use crate::weighted_convolution::WeightedConvolution;
 
 /// A product node by what it asks of its lowering.
 #[derive(Clone, Copy, Debug)]
-pub enum Structure<'a> {
+pub enum Stages<'a> {
     /// Operands as they are, one longer product, its remainder.
-    Lifted(&'a Lift),
+    Remainder(&'a Lift),
     /// Operands seen modulo primes, a product for each, digits of mixed radix and their sum.
-    Primes(&'a ChangeModulus),
+    Digits(&'a ChangeModulus),
     /// Operands and their lower parts, a product of each, the differences of both.
-    Factors(&'a MonomialCrt),
+    Joined(&'a MonomialCrt),
     /// Operands cut short, one product, and the terms that were cut off.
-    Bordered(&'a Border),
+    Cut(&'a Border),
     /// Blocks of operands through linear maps, a weighted product of each, linear maps back.
-    Blocks(&'a Substitute),
+    Blocks(&'a Blocks),
     /// The same where the maps rotate within blocks, which overlap in the product.
-    Rotations(&'a Schoenhage),
-    /// The same where the maps are levels of halves.
-    Halves(&'a Ntt),
-    /// Levels of splits in two and in three of a whole ring.
-    Levels(&'a MixedRadix),
+    Overlapping(&'a Blocks),
+    /// Levels of splits of a whole ring.
+    Levels(&'a dyn Levels),
     /// One Toeplitz matrix of the one operand times the other one.
     Matrix(&'a ToeplitzMatrix),
     /// Two such matrices, for an unreduced product.
     Matrices(&'a ToeplitzPair),
     /// Every product of two coefficients: the node's domain says all.
-    Definition,
+    Direct,
     /// The same in a ring, by loops in plain C on every target.
-    Plain(&'a Plain),
+    Loops(&'a Plain),
 }
 
 /// A small product by what it asks of its lowering.
@@ -71,38 +66,11 @@ pub enum Inside<'a> {
     Convolutions(&'a WeightedConvolution),
 }
 
-impl<'a> Structure<'a> {
-    /// The products that this one is made of, the main one first.
-    pub fn products(self) -> Vec<&'a ProductRef> {
-        match self {
-            Structure::Lifted(lift) => vec![&lift.inner],
-            Structure::Primes(change) => change.inner.iter().collect(),
-            Structure::Factors(crt) => vec![&crt.main, &crt.low],
-            Structure::Bordered(border) => vec![&border.inner],
-            Structure::Blocks(_)
-            | Structure::Rotations(_)
-            | Structure::Halves(_)
-            | Structure::Levels(_)
-            | Structure::Matrix(_)
-            | Structure::Matrices(_)
-            | Structure::Definition
-            | Structure::Plain(_) => Vec::new(),
-        }
-    }
-
-    /// Through how many primes this product is taken, or one that it is made of, at most.
-    pub fn primes(self) -> usize {
-        let own = match self {
-            Structure::Primes(change) => change.moduli.len(),
-            _ => 0,
-        };
-        self.products().iter().map(|inner| inner.structure().primes()).fold(own, usize::max)
-    }
-
+impl<'a> Stages<'a> {
     /// The blocks that are transformed, where the product goes through such.
-    pub fn blocks(self) -> Option<&'a Substitute> {
+    pub fn blocks(self) -> Option<&'a Blocks> {
         match self {
-            Structure::Blocks(part) => Some(part),
+            Stages::Blocks(blocks) => Some(blocks),
             _ => None,
         }
     }
