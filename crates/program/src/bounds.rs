@@ -10,6 +10,16 @@ use std::collections::HashMap;
 /// The largest magnitude of a signed word of 16 bits.
 pub const WORD: i64 = 32767;
 
+/// The centred residues modulo q.
+pub fn centred(q: u64) -> (i64, i64) {
+    (-(q as i64 / 2), (q as i64 - 1) / 2)
+}
+
+/// The largest magnitude in a range.
+pub fn most((lo, hi): (i64, i64)) -> i64 {
+    hi.max(-lo)
+}
+
 /// Bounds of the methods that a schedule chose, tabulated for words of 16 bits.
 #[derive(Clone, Debug)]
 pub struct Bounds {

@@ -2,6 +2,7 @@
 
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, ReduceMethod};
+use ringforge_ring::zq;
 use ringforge_targets::ALIGNMENT;
 
 /// Bits of a byte.
@@ -102,6 +103,32 @@ impl Builder {
         let buffer = self.ranged(name, role, words, usize::from(bits.div_ceil(BYTE)), range);
         self.narrow(buffer, bits);
         buffer
+    }
+
+    /// The arrays of a product in the ring, c, a and b, by the ranges of their words.
+    pub fn product(&mut self, size: (usize, u8), ranges: [(i64, i64); 3]) -> [BufferId; 3] {
+        let c = self.parameter("c", Role::Output, size, Some(ranges[0]));
+        let [a, b] = self.operands(size, [ranges[1], ranges[2]]);
+        [c, a, b]
+    }
+
+    /// The operands of a product, a and b.
+    pub fn operands(&mut self, size: (usize, u8), ranges: [(i64, i64); 2]) -> [BufferId; 2] {
+        [("a", ranges[0]), ("b", ranges[1])]
+            .map(|(name, range)| self.parameter(name, Role::Input, size, Some(range)))
+    }
+
+    /// A table of n residues modulo q in words of so many bits, zeros behind those that are given.
+    pub fn residues(
+        &mut self,
+        name: &str,
+        mut all: Vec<u64>,
+        (n, bits): (usize, u8),
+        q: u64,
+    ) -> BufferId {
+        all.resize(n, 0);
+        let words = all.iter().map(|&c| zq::centered(c, q) as i32).collect();
+        self.kept(name, Role::Table(words), n, bits)
     }
 
     /// A fresh loop counter.
@@ -266,6 +293,47 @@ pub fn call_at(
 /// A loop, or nothing around the body where it would run once.
 pub fn repeat(counter: LoopVar, count: usize, body: Vec<Stmt>) -> Stmt {
     Stmt::Loop { counter, count: count as u32, body }
+}
+
+/// Zeros in `words` words, a multiple of a register's, maybe none.
+pub fn zeros(
+    builder: &mut Builder,
+    (buffer, from): (BufferId, usize),
+    words: usize,
+    lanes: usize,
+) -> Option<Stmt> {
+    (words > 0).then(|| {
+        let counter = builder.counter();
+        looped(counter, words / lanes, |block| {
+            let a = block.splat(0);
+            block.store(buffer, Index::strided(from, counter, lanes), a);
+        })
+    })
+}
+
+/// A copy of `n` words into whole registers from word `start` on, zeros behind them, each register
+/// changed on the way; `unroll` registers at a time.
+pub fn copy(
+    builder: &mut Builder,
+    (from, to, start): (BufferId, BufferId, usize),
+    (n, lanes, unroll): (usize, usize, usize),
+    change: &dyn Fn(&mut Block, Value) -> Value,
+) -> Vec<Stmt> {
+    let one = |block: &mut Block, load: Op, at: Index| {
+        let a = block.push(load);
+        let a = change(block, a);
+        block.store(to, at, a);
+    };
+    let counter = builder.counter();
+    let mut body = repeat_unrolled(counter, n / lanes, unroll, &|block, at| {
+        one(block, Op::Load { buffer: from, at: at(0, lanes) }, at(start, lanes));
+    });
+    let (whole, count) = (n - n % lanes, (n % lanes) as u32);
+    if count > 0 {
+        let load = Op::LoadPartial { buffer: from, at: Index::at(whole), count };
+        body.push(straight(|block| one(block, load, Index::at(start + whole))));
+    }
+    body
 }
 
 /// One run of an unrolled body; it is given where words are, as a function of base and stride.

@@ -137,7 +137,11 @@ impl Lowering<'_> {
 
     /// Σ over `pairs` of broadcast pair × loaded pairs, for even and odd outputs, narrowed.
     pub fn dot(&self, block: &mut Block, pairs: usize, term: &Term) -> Value {
-        let split = pairs > self.schedule.split_sums() as usize;
+        self.dot_of(block, pairs, pairs > self.schedule.split_sums() as usize, term)
+    }
+
+    /// The same, as two sums where they are `split`.
+    pub fn dot_of(&self, block: &mut Block, pairs: usize, split: bool, term: &Term) -> Value {
         let mut sums: [[Option<Value>; 2]; 2] = [[None; 2]; 2];
         for i in 0..pairs {
             let (pair, loads) = term(block, i);

@@ -357,9 +357,7 @@ impl<'a> Lowering<'a> {
 
     /// The exported procedure's arrays: c, a and b.
     fn arrays(&mut self) -> [BufferId; 3] {
-        let range = Some((-self.operand, self.operand));
-        [("c", Role::Output), ("a", Role::Input), ("b", Role::Input)]
-            .map(|(name, role)| self.builder.ranged(name, role, self.n, 2, range))
+        self.builder.product((self.n, SHORT), [(-self.operand, self.operand); 3])
     }
 
     /// The remainder by f, times a factor.

@@ -3,7 +3,7 @@
 use super::phases::{Ranges, inverse_phases};
 use super::registers::LowPart;
 use super::{LowerError, Lowering, Operand, unsupported};
-use crate::build::{looped, repeat_unrolled, straight};
+use crate::build::{copy, looped, straight};
 use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
@@ -83,26 +83,16 @@ impl Lowering<'_> {
     ) -> BufferId {
         let (lanes, method) = (self.lanes, self.schedule.reduce());
         let buffer = self.builder.local(&format!("f{name}"), words);
-        let copy = |block: &mut Block, load: Op, at: Index| {
-            let mut a = block.push(load);
+        let change = |block: &mut Block, mut a: Value| {
             if reduced {
                 a = block.reduced(a, method);
             }
             if swapped {
                 a = block.push(Op::SwapPairs(a));
             }
-            block.store(buffer, at, a);
+            a
         };
-        let counter = self.builder.counter();
-        let mut body = repeat_unrolled(counter, n / lanes, 4, &|block, at| {
-            copy(block, Op::Load { buffer: from, at: at(0, lanes) }, at(0, lanes));
-        });
-        let (whole, count) = (n - n % lanes, (n % lanes) as u32);
-        if count > 0 {
-            let at = Index::at(whole);
-            let load = Op::LoadPartial { buffer: from, at: at.clone(), count };
-            body.push(straight(|block| copy(block, load, at)));
-        }
+        let body = copy(&mut self.builder, (from, buffer, 0), (n, lanes, 4), &change);
         self.builder.stage(&format!("bring in {name}, {title}"), "", body);
         buffer
     }

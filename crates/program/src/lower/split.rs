@@ -5,6 +5,7 @@ use super::flat::flattened;
 use super::lane_methods::{Place, Rows};
 use super::small::{Small, SplitSmall};
 use super::spare::spare;
+use super::trinomial::negated;
 use super::{LowerError, Lowering, unsupported, word};
 use crate::bounds::WORD;
 use crate::ir::*;
@@ -326,10 +327,7 @@ impl Lowering<'_> {
             let bound = self.lane_sum(&stage, terms, together, each)?;
             rows.push((self.load(&mut block, &whole, i), bound));
         }
-        let negated = |f: fn((u64, u64)) -> u64| -> Vec<u64> {
-            moduli.iter().map(|m| (q - f(m.trinomial(q))) % q).collect()
-        };
-        let (middle, low) = (negated(|pair| pair.0), negated(|pair| pair.1));
+        let [middle, low] = negated(moduli, q);
         for i in (size..upper).rev() {
             let (top, bound) = rows[i];
             for (name, values, to) in [("middle", &middle, i - half), ("low", &low, i - size)] {

@@ -8,8 +8,7 @@
 //! several words of a at a time, so sums are loaded and stored less often.
 
 use super::SHORT;
-use super::general::{copy, zeros};
-use crate::build::{Builder, looped, repeat, straight};
+use crate::build::{Builder, copy, looped, repeat, straight, zeros};
 use crate::ir::*;
 use crate::settle::products::LONG;
 use std::ops::Range;
@@ -50,13 +49,13 @@ impl Coefficients {
         if padded > n {
             a = builder.kept("fa", Role::Local, padded, self.memory);
             let behind = n.next_multiple_of(lanes);
-            zeros(builder, &mut body, (a, behind), padded - behind, lanes);
-            copy(builder, &mut body, (self.operands[0], a, 0), n, lanes);
+            body.extend(zeros(builder, (a, behind), padded - behind, lanes));
+            body.extend(copy(builder, (self.operands[0], a, 0), (n, lanes, 1), &|_, a| a));
         }
         // Coefficient k of a part is the sum of its term i times word last - k + i.
         let length = (last + terms).next_multiple_of(lanes);
         let b = builder.kept("rb", Role::Local, length, self.memory);
-        zeros(builder, &mut body, (b, 0), length, lanes);
+        body.extend(zeros(builder, (b, 0), length, lanes));
         let from = builder.counter();
         body.push(looped(from, n, |block| {
             let at = Index::strided(0, from, 1);
@@ -112,10 +111,10 @@ impl Coefficients {
         if padded > n {
             front = if together > 1 { lanes } else { 0 };
             b = builder.kept("fb", Role::Local, front + padded, self.memory);
-            zeros(builder, &mut body, (b, 0), front, lanes);
+            body.extend(zeros(builder, (b, 0), front, lanes));
             let behind = n.next_multiple_of(lanes);
-            zeros(builder, &mut body, (b, front + behind), padded - behind, lanes);
-            copy(builder, &mut body, (self.operands[1], b, front), n, lanes);
+            body.extend(zeros(builder, (b, front + behind), padded - behind, lanes));
+            body.extend(copy(builder, (self.operands[1], b, front), (n, lanes, 1), &|_, a| a));
         }
         builder.stage("sums of zero, and zeros around b", "", body);
         let whole = n / together;

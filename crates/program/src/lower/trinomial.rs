@@ -19,6 +19,12 @@ struct Sums {
     bound: i64,
 }
 
+/// −a and −b of each x^k + ax^(k/2) + b: what x^(k/2) and 1 are multiplied with in place of x^k.
+pub(super) fn negated(moduli: &[SmallModulus], q: u64) -> [Vec<u64>; 2] {
+    let (a, b) = moduli.iter().map(|m| m.trinomial(q)).unzip();
+    [a, b].map(|all: Vec<u64>| all.into_iter().map(|c| (q - c) % q).collect())
+}
+
 impl Lowering<'_> {
     /// a·b mod x^k + ax^(k/2) + b, or mod x^k − w, one for each lane; `size` is even.
     pub(super) fn trinomial_sums(
@@ -31,10 +37,7 @@ impl Lowering<'_> {
     ) -> Result<(Vec<Stmt>, i64), LowerError> {
         let stage = format!("{}.base", place.tag);
         let q = self.q;
-        let negated = |f: fn((u64, u64)) -> u64| -> Vec<u64> {
-            moduli.iter().map(|m| (q - f(m.trinomial(q))) % q).collect()
-        };
-        let [middle, low] = [negated(|pair| pair.0), negated(|pair| pair.1)];
+        let [middle, low] = negated(moduli, q);
         // A binomial has no middle term.
         let mut back = vec![("low", low, 0)];
         if middle.iter().any(|&c| c != 0) {

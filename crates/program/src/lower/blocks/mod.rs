@@ -21,6 +21,7 @@ pub(crate) use parts::Parts;
 use super::phases::Rows;
 use super::small::is_direct;
 use super::{LowerError, Lowering, unsupported, within};
+use crate::bounds::most;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::method::Modulus;
@@ -99,10 +100,7 @@ impl Lowering<'_> {
         direct: bool,
     ) -> [Words; 2] {
         let n = self.n;
-        let callers = [("a", 0), ("b", 1)].map(|(name, i)| {
-            self.builder.parameter(name, Role::Input, (n, memory), Some(ranges[i]))
-        });
-        let most = |(lo, hi): (i64, i64)| hi.max(-lo);
+        let callers = self.builder.operands((n, memory), ranges);
         let direct = direct && n == room && memory == self.modulus().bits;
         self.operand = 0;
         [0, 1].map(|i| {

@@ -238,16 +238,13 @@ impl Lowering<'_> {
     }
 
     fn pairs(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {
-        let mut sums: [Option<Value>; 2] = [None; 2];
-        for i in terms.step_by(2) {
+        self.dot_of(block, terms.len().div_ceil(2), false, &|block, pair| {
+            let i = terms.start + 2 * pair;
             let pair = block.push(Op::BroadcastPair { buffer: work.a, at: (work.at)(i) });
-            for (parity, sum) in sums.iter_mut().enumerate() {
-                let at = (work.window)(parity as i64 - 1 - i as i64);
-                let other = block.load(work.e, at);
-                *sum = Some(self.dot_add(block, *sum, pair, other));
-            }
-        }
-        self.narrowed(block, sums)
+            let load =
+                |parity: i64| Op::Load { buffer: work.e, at: (work.window)(parity - 1 - i as i64) };
+            (pair, [load(0), load(1)])
+        })
     }
 
     fn even_odd(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {

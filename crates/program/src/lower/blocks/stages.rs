@@ -3,7 +3,7 @@
 use super::super::fuse::fused;
 use super::super::{LowerError, Lowering, tagged};
 use super::{Parts, Rows, Words};
-use crate::build::{Builder, call, looped, straight};
+use crate::build::{Builder, call, looped, straight, zeros};
 use crate::ir::*;
 use ringforge_targets::ALIGNMENT;
 
@@ -27,16 +27,9 @@ impl Lowering<'_> {
         if from >= to {
             return;
         }
-        let lanes = self.lanes;
-        let (whole, rest) = ((to - from) / lanes, (to - from) % lanes);
-        let mut body = Vec::new();
-        if whole > 0 {
-            let counter = self.builder.counter();
-            body.push(looped(counter, whole, |block| {
-                let a = block.splat(0);
-                block.store(buffer, Index::strided(from, counter, lanes), a);
-            }));
-        }
+        let (lanes, rest) = (self.lanes, (to - from) % self.lanes);
+        let whole = zeros(&mut self.builder, (buffer, from), to - from - rest, lanes);
+        let mut body: Vec<Stmt> = whole.into_iter().collect();
         if rest > 0 {
             body.push(straight(|block| {
                 let a = block.splat(0);

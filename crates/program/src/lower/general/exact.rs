@@ -16,8 +16,8 @@ use super::super::SHORT;
 use super::super::sums::{DOT_BITS, LONG_BITS};
 use super::residue::Residue;
 use super::{Folded, General};
-use crate::bounds::WORD;
-use crate::build::{Builder, repeat, repeat_unrolled};
+use crate::bounds::{WORD, most};
+use crate::build::{Builder, copy, repeat, zeros};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Stages};
@@ -50,37 +50,43 @@ pub(super) struct Sums {
 }
 
 impl Sums {
+    /// Sums within a bound that are left as they are.
+    fn unreduced(terms: usize, bound: i64, bits: u8) -> Sums {
+        Sums { terms, reduce: None, of_all: bound, bound, bits, folded: Folded::Not }
+    }
+
     /// Sums of all `n` products, each at most `product`, with one reduction of each sum, or of
     /// `together` sums. Words have 32 bits if the reduction leaves little, otherwise 64, which has
     /// space for a quotient. Nothing if these do not hold the sums.
     fn whole(q: u64, n: usize, product: i64, together: Option<usize>) -> Option<Sums> {
         let of_all = product.checked_mul(n as i64)?;
         if q.is_power_of_two() {
-            let (reduce, bound, bits, folded) = (None, WORD, SHORT, Folded::Not);
-            return Some(Sums { terms: n, reduce, of_all, bound, bits, folded });
+            return Some(Sums { of_all, ..Sums::unreduced(n, WORD, SHORT) });
         }
         Sums::within(q, n, of_all, together)
     }
 
     /// The same for sums of `terms` terms that are `of_all` at most, modulo what is no power of two.
     pub fn within(q: u64, terms: usize, of_all: i64, together: Option<usize>) -> Option<Sums> {
-        let taken =
-            |reduce, bound, bits, folded| Some(Sums { terms, reduce, of_all, bound, bits, folded });
         let word = i64::from(i32::MAX);
         let short = of_all <= word;
         let bits = if short { 32 } else { LONG_BITS };
+        let taken = |method, bound, folded| {
+            let reduce = Some(method);
+            Some(Sums { terms, reduce, of_all, bound, bits, folded })
+        };
         if of_all <= q as i64 {
-            return taken(None, of_all, bits, Folded::Not);
+            return Some(Sums::unreduced(terms, of_all, bits));
         }
         // Of small q the prover follows quotients in words of 64 bits more often.
         if short && q > SMALL {
             let (method, bound) = ReduceMethod::low(q, of_all, false);
             if bound <= LITTLE * q as i64 {
-                return taken(Some(method), bound, bits, Folded::Not);
+                return taken(method, bound, Folded::Not);
             }
         } else if let Some(most) = together.and_then(|terms| of_all.checked_mul(terms as i64)) {
             if let Some(method) = ReduceMethod::exact(q, LONG_BITS, most) {
-                return taken(Some(method), (q / 2) as i64, bits, Folded::Canonical);
+                return taken(method, (q / 2) as i64, Folded::Canonical);
             }
             // One quotient of the whole sum, and one of what it leaves, which must then be near enough to be frozen. Of
             // small q gcc's quotients are followed where sums are not folded.
@@ -91,29 +97,21 @@ impl Sums {
                 && left <= frozen
             {
                 let folded = if bound > frozen { Folded::Far } else { Folded::Near };
-                return taken(Some(method), bound, bits, folded);
+                return taken(method, bound, folded);
             }
         }
         let (method, bound) = ReduceMethod::of_sums(q, of_all)?;
-        taken(Some(method), bound, bits, Folded::Not)
+        taken(method, bound, Folded::Not)
     }
 
     /// Sums of `n` products that are `product` at most.
     fn of(q: u64, n: usize, product: i64, coarse: bool) -> Sums {
         if q.is_power_of_two() {
-            return Sums {
-                terms: n.min(TERMS),
-                reduce: None,
-                of_all: WORD,
-                bound: WORD,
-                bits: SHORT,
-                folded: Folded::Not,
-            };
+            return Sums::unreduced(n.min(TERMS), WORD, SHORT);
         }
         let (word, bits, of_all) = (i64::from(i32::MAX), 32, n as i64 * product);
         if of_all <= word {
-            let terms = n.min(TERMS);
-            return Sums { terms, reduce: None, of_all, bound: of_all, bits, folded: Folded::Not };
+            return Sums::unreduced(n.min(TERMS), of_all, bits);
         }
         let terms = ((word / product) as usize).clamp(1, TERMS);
         let (method, rest) = ReduceMethod::low(q, terms as i64 * product, coarse);
@@ -127,6 +125,32 @@ pub(super) fn serves(node: &ProductRef, q: u64) -> bool {
     let free = matches!(node.domain().modulus, Reduction::Free { .. });
     let definition = matches!(node.stages(), Stages::Direct);
     definition && free && q <= 1 << 16
+}
+
+/// Adds products to a register of sums, each of a broadcast word and a register. They are added to
+/// it one by one, or else `apart`: summed by themselves, and reduced if there is a method for that.
+pub(super) fn add_products(
+    block: &mut Block,
+    (out, place): (BufferId, Index),
+    (apart, reduce): (bool, Option<ReduceMethod>),
+    terms: impl Iterator<Item = [(BufferId, Index); 2]>,
+) {
+    let mut sum = (!apart).then(|| block.load(out, place.clone()));
+    for [(buffer, at), (other, from)] in terms {
+        let x = block.push(Op::Broadcast { buffer, at });
+        let y = block.load(other, from);
+        let product = block.push(Op::MulLo(x, y));
+        sum = Some(block.plus(sum, product));
+    }
+    let Some(mut sum) = sum else { return };
+    if let Some(method) = reduce {
+        sum = block.reduced(sum, method);
+    }
+    if apart {
+        let old = block.load(out, place.clone());
+        sum = block.add(old, sum);
+    }
+    block.store(out, place, sum);
 }
 
 impl General<'_> {
@@ -145,15 +169,7 @@ impl General<'_> {
     fn whole_sums(&self, q: u64, product: i64) -> Option<Sums> {
         let of_all = product.checked_mul(self.n as i64)?;
         if self.unreduced && of_all <= WORD {
-            let (reduce, folded) = (None, Folded::Not);
-            return Some(Sums {
-                terms: self.n,
-                reduce,
-                of_all,
-                bound: of_all,
-                bits: SHORT,
-                folded,
-            });
+            return Some(Sums::unreduced(self.n, of_all, SHORT));
         }
         Sums::whole(q, self.n, product, self.together())
     }
@@ -171,7 +187,6 @@ impl General<'_> {
             return None;
         }
         let (n, words) = (self.n, self.words);
-        let most = |(lo, hi): (i64, i64)| hi.max(-lo);
         let product = most(ranges[0]) * most(ranges[1]);
         let padded = n.next_multiple_of(self.registers.lanes(SHORT));
         // The schedule that is tried where this one stays unproved takes the rounds below.
@@ -189,9 +204,7 @@ impl General<'_> {
         let all = if sums.bits == SHORT { 1 << SHORT } else { q };
         let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
         let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
-        let size = (n, self.memory);
-        let operands = [("a", 0), ("b", 1)]
-            .map(|(name, i)| builder.parameter(name, Role::Input, size, Some(ranges[i])));
+        let operands = builder.operands((n, self.memory), ranges);
         // Rounds of whole registers' worth of words.
         let part = n.div_ceil(PARTS).next_multiple_of(sums.terms);
         let parts = n.div_ceil(part);
@@ -201,11 +214,14 @@ impl General<'_> {
         let a = builder.local("fa", behind);
         let b = builder.local("fb", padded + 2 * room);
         let mut body = Vec::new();
-        zeros(&mut builder, &mut body, (out, 0), words, lanes);
-        zeros(&mut builder, &mut body, (a, padded), behind - padded, lanes);
-        zeros(&mut builder, &mut body, (b, 0), padded + 2 * room, lanes);
-        copy(&mut builder, &mut body, (operands[0], a, 0), n, lanes);
-        copy(&mut builder, &mut body, (operands[1], b, room), n, lanes);
+        for (array, from, words) in
+            [(out, 0, words), (a, padded, behind - padded), (b, 0, padded + 2 * room)]
+        {
+            body.extend(zeros(&mut builder, (array, from), words, lanes));
+        }
+        for (operand, to, at) in [(operands[0], a, 0), (operands[1], b, room)] {
+            body.extend(copy(&mut builder, (operand, to, at), (n, lanes, 1), &|_, a| a));
+        }
         builder.stage(
             &format!("both operands in words of {} bits, zeros around b", sums.bits),
             "",
@@ -217,27 +233,16 @@ impl General<'_> {
             let count = (from + part + n - 1).min(words).div_ceil(lanes).min(words / lanes) - first;
             let (round, register) = (builder.counter(), builder.counter());
             let result = Index::strided(first * lanes, register, lanes);
-            let mut block = Block::default();
-            let old = Op::Load { buffer: out, at: result.clone() };
-            let mut sum = sums.reduce.is_none().then(|| block.push(old.clone()));
-            for term in 0..sums.terms {
-                let at = Index::strided(from + term, round, sums.terms);
-                let x = block.push(Op::Broadcast { buffer: a, at });
-                let at = Index {
+            let terms = (0..sums.terms).map(|term| {
+                let word = Index::strided(from + term, round, sums.terms);
+                let window = Index {
                     base: (room + first * lanes) as i64 - (from + term) as i64,
                     terms: vec![(register, lanes as i64), (round, -(sums.terms as i64))],
                 };
-                let y = block.load(b, at);
-                let product = block.push(Op::MulLo(x, y));
-                sum = Some(block.plus(sum, product));
-            }
-            let Some(mut sum) = sum else { continue };
-            if let Some(method) = sums.reduce {
-                let rest = block.reduced(sum, method);
-                let old = block.push(old);
-                sum = block.add(old, rest);
-            }
-            block.store(out, result, sum);
+                [(a, word), (b, window)]
+            });
+            let mut block = Block::default();
+            add_products(&mut block, (out, result), (sums.reduce.is_some(), sums.reduce), terms);
             let inner = vec![repeat(register, count, vec![Stmt::Block(block)])];
             let title =
                 format!("terms {from} to {} of every coefficient", (from + part).min(n) - 1);
@@ -247,45 +252,5 @@ impl General<'_> {
         self.written.border("product", sums.bound);
         let procedure = self.push(builder.finish());
         Some(Residue { procedure, bound: sums.bound, bits: sums.bits, weight: 1 })
-    }
-}
-
-/// Appends zeros in `words` words, a multiple of a register's, maybe none.
-pub(in crate::lower) fn zeros(
-    builder: &mut Builder,
-    body: &mut Vec<Stmt>,
-    (buffer, from): (BufferId, usize),
-    words: usize,
-    lanes: usize,
-) {
-    if words == 0 {
-        return;
-    }
-    let counter = builder.counter();
-    let mut block = Block::default();
-    let a = block.splat(0);
-    block.store(buffer, Index::strided(from, counter, lanes), a);
-    body.push(repeat(counter, words / lanes, vec![Stmt::Block(block)]));
-}
-
-/// Appends a copy of `n` words into whole registers from word `to` on, zeros behind them.
-pub(in crate::lower) fn copy(
-    builder: &mut Builder,
-    body: &mut Vec<Stmt>,
-    (from, buffer, to): (BufferId, BufferId, usize),
-    n: usize,
-    lanes: usize,
-) {
-    let counter = builder.counter();
-    body.extend(repeat_unrolled(counter, n / lanes, 1, &|block, at| {
-        let a = block.load(from, at(0, lanes));
-        block.store(buffer, at(to, lanes), a);
-    }));
-    let (whole, count) = (n / lanes * lanes, (n % lanes) as u32);
-    if count > 0 {
-        let mut block = Block::default();
-        let a = block.push(Op::LoadPartial { buffer: from, at: Index::at(whole), count });
-        block.store(buffer, Index::at(to + whole), a);
-        body.push(Stmt::Block(block));
     }
 }

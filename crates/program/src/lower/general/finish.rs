@@ -4,7 +4,7 @@ use super::super::fold::{Term, Write, each_register, registers};
 use super::super::{LowerError, SHORT, unsupported, word};
 use super::digits::Digit;
 use super::{Folded, General, LONG, NARROW};
-use crate::bounds::{Bounds, WORD};
+use crate::bounds::{Bounds, WORD, centred};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
@@ -97,7 +97,7 @@ impl General<'_> {
         let modulus = writer.modulus();
         let lanes = self.registers.lanes(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
-        let centred = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
+        let centred = Some(centred(q));
         // The only digit is the result where its sums were folded and left canonical.
         let alone = matches!(sum.digits, [Digit { procedure: None, weight: 1, .. }])
             && sum.addend.is_none();

@@ -22,13 +22,13 @@ mod whole;
 use super::blocks::{Packed, Parts};
 use super::sums::LONG_BITS;
 use super::{LowerError, Lowered, SHORT, Written, unsupported};
+use crate::bounds::centred;
 use crate::build::{Builder, call, call_at};
 use crate::ir::*;
 use crate::method::{Modulus, MulMethod, ReduceMethod};
 use crate::settle::products::{LONG, long_methods};
 use crate::settle::{self, Choices, Settled, Verdict};
 use digits::Digit;
-pub(super) use exact::{copy, zeros};
 use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;
@@ -205,14 +205,13 @@ pub(crate) fn lower(
     general.fold = rows.as_ref().filter(plain).filter(|_| general.parts.len() == 1).cloned();
     let bounds = inner.domain().bounds;
     let ranges = plan.operands.map(|operand| operand.range(q));
-    let any = [0, 1].map(|_| (-(q as i64 / 2), (q as i64 - 1) / 2));
     if by_quotient && bounds.iter().any(|&b| b < q / 2) && bound.is_some() {
         let why = "f has many coefficients, and quotients are any residues; the change of modulus \
                    does not cover such products";
         let what = "operands big big, or an f of few coefficients";
         return Err(unsupported(inner.to_form(), why, what));
     }
-    let products = general.products(if by_quotient { any } else { ranges }, survey)?;
+    let products = general.products(if by_quotient { [centred(q); 2] } else { ranges }, survey)?;
     let rows = match general.folded != Folded::Not {
         true => Some((0..n).map(|i| vec![(i, 1)]).collect()),
         false => rows,
@@ -222,13 +221,7 @@ pub(crate) fn lower(
     // Words of 32 bits where any array has such.
     let bits = products.iter().map(|part| part.bits).max().unwrap_or(16).max(general.memory);
     let mut builder = Builder::new("mul", Some(Computes::Product), Modulus { q, bits });
-    let centred = (-(q as i64 / 2), (q as i64 - 1) / 2);
-    let [c, a, b] = [
-        ("c", Role::Output, centred),
-        ("a", Role::Input, ranges[0]),
-        ("b", Role::Input, ranges[1]),
-    ]
-    .map(|(name, role, range)| builder.parameter(name, role, (n, general.memory), Some(range)));
+    let [c, a, b] = builder.product((n, general.memory), [centred(q), ranges[0], ranges[1]]);
     let arrays: Vec<BufferId> = (digits.iter().enumerate())
         .map(|(k, digit)| {
             builder.kept(&format!("u{}_", k + 1), Role::Local, general.words, digit.bits)

@@ -37,19 +37,13 @@ impl General<'_> {
         c: BufferId,
     ) -> Result<(), LowerError> {
         let (n, q, words) = (self.n, self.plan.ring.q(), self.words);
-        let table = |mut all: Vec<u64>| {
-            all.resize(n, 0);
-            Role::Table(all.iter().map(|&c| zq::centered(c, q) as i32).collect())
-        };
         let ring = &self.plan.ring;
         let low = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
-        let [mu, f, whole, upper] = [
-            ("reciprocal", table(reciprocal(ring)), n),
-            ("f", table(low), n),
-            ("whole", Role::Local, 2 * n),
-            ("quotient", Role::Local, n),
-        ]
-        .map(|(name, role, words)| builder.kept(name, role, words, self.memory));
+        let size = (n, self.memory);
+        let mu = builder.residues("reciprocal", reciprocal(ring), size, q);
+        let f = builder.residues("f", low, size, q);
+        let [whole, upper] = [("whole", 2 * n), ("quotient", n)]
+            .map(|(name, words)| builder.kept(name, Role::Local, words, self.memory));
         // H·x^n + L: word 2n − 1 is a zero.
         let finish = self.finish("sum_whole", Finish::of(0..2 * n, digits, words))?;
         self.call(builder, "the product modulo q", finish, whole, arrays, None);

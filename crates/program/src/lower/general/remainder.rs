@@ -11,12 +11,12 @@ use super::super::sums::{DOT_BITS, FEWEST, LONG_BITS};
 use super::super::{LowerError, SHORT};
 use super::General;
 use super::digits::Digit;
-use super::exact::{Sums, zeros};
+use super::exact::{Sums, add_products};
 use super::finish::Finish;
 use super::residue::Residue;
 use super::whole::Making;
 use crate::bounds::WORD;
-use crate::build::{Builder, call, call_at, repeat};
+use crate::build::{Builder, call, call_at, repeat, zeros};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_ring::zq;
@@ -230,10 +230,8 @@ impl General<'_> {
             .collect();
         let half = (q / 2) as i64;
         let upper = builder.parameter("upper", Role::Input, (terms, SHORT), Some((-half, half)));
-        let mut body = Vec::new();
-        for &sum in &sums {
-            zeros(&mut builder, &mut body, (sum, 0), padded, lanes);
-        }
+        let each = sums.iter().flat_map(|&sum| zeros(&mut builder, (sum, 0), padded, lanes));
+        let body = each.collect();
         builder.stage("sums of zero", "", body);
         let [coefficient, register] = [0; 2].map(|_| builder.counter());
         let mut block = Block::default();
@@ -302,27 +300,14 @@ impl General<'_> {
         builder.stage("the lower half", "", body);
         let count = (n - 1).div_ceil(together);
         let [round, register] = [0; 2].map(|_| builder.counter());
+        let products = (0..together).map(|term| {
+            let word = Index::strided(term, round, together);
+            let terms = vec![(register, lanes as i64), (round, (together * padded) as i64)];
+            [(upper, word), (constants, Index { base: (term * padded) as i64, terms })]
+        });
         let mut block = Block::default();
         let place = Index::strided(0, register, lanes);
-        let mut sum = None;
-        for term in 0..together {
-            let word = Index::strided(term, round, together);
-            let x = block.push(Op::Broadcast { buffer: upper, at: word });
-            let step = (together * padded) as i64;
-            let terms = vec![(register, lanes as i64), (round, step)];
-            let word = Index { base: (term * padded) as i64, terms };
-            let y = block.load(constants, word);
-            let product = block.push(Op::MulLo(x, y));
-            sum = Some(block.plus(sum, product));
-        }
-        if let Some(mut sum) = sum {
-            if let Some(method) = reduce {
-                sum = block.reduced(sum, method);
-            }
-            let old = block.load(out, place.clone());
-            sum = block.add(old, sum);
-            block.store(out, place, sum);
-        }
+        add_products(&mut block, (out, place), (true, reduce), products);
         let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
         let title = "the upper half times powers of x mod f";
         builder.stage(title, "", vec![repeat(round, count, inner)]);

@@ -4,9 +4,10 @@ use super::super::blocks::room;
 use super::super::registers::written;
 use super::super::suited::transposing;
 use super::super::transpose::Square;
-use super::super::{LowerError, Lowering, Operand, Written, unsupported};
+use super::super::{LowerError, Lowering, Operand, SHORT, Written, unsupported};
 use super::digits::Digit;
 use super::{General, Part, finish};
+use crate::bounds::most;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::Modulus;
@@ -164,10 +165,8 @@ impl Lowering<'_> {
     ) -> Result<i64, LowerError> {
         let (q, lanes, n) = (self.q, self.lanes, self.n);
         let full = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
-        let [a, b] = [("a", 0), ("b", 1)]
-            .map(|(name, i)| self.builder.ranged(name, Role::Input, n, 2, Some(ranges[i])));
+        let [a, b] = self.builder.operands((n, SHORT), ranges);
         // Words beyond the modulus would be reduced again and again.
-        let most = |(lo, hi): (i64, i64)| hi.max(-lo);
         let reduced = ranges.map(|range| 4 * most(range) > 3 * q as i64);
         let modulus = Modulus::from(q);
         let bound = |i: usize| match reduced[i] {

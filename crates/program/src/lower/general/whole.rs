@@ -4,10 +4,10 @@
 use super::super::SHORT;
 use super::super::fold::{Write, each_register, registers};
 use super::super::sums::{Coefficients, DOT_BITS, FEWEST, LONG_BITS, TERMS};
-use super::exact::{SMALL, Sums, zeros};
+use super::exact::{SMALL, Sums};
 use super::residue::Residue;
 use super::{Folded, General};
-use crate::build::{Builder, call};
+use crate::build::{Builder, call, zeros};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_ring::zq;
@@ -41,9 +41,7 @@ impl General<'_> {
         self.unreduced &= sums.reduce.is_some();
         let bits = if self.unreduced { sums.bits } else { sums.bits.min(DOT_BITS) };
         builder.narrow(out, bits);
-        let size = (self.n, self.memory);
-        let operands = [("a", 0), ("b", 1)]
-            .map(|(name, i)| builder.parameter(name, Role::Input, size, Some(ranges[i])));
+        let operands = builder.operands((self.n, self.memory), ranges);
         let folded = sums.folded != Folded::Not;
         // Behind the last coefficient there are zeros.
         let used = match folded {
@@ -59,8 +57,8 @@ impl General<'_> {
         // Those that are added to or reduced; all where they are what comes out, or are folded.
         let reached = used.max(2 * n + lanes).next_multiple_of(lanes).min(words);
         let all = dots || total == out || self.fold.is_some();
-        let mut body = Vec::new();
-        zeros(&mut builder, &mut body, (total, 0), if all { words } else { reached }, lanes);
+        let reset = zeros(&mut builder, (total, 0), if all { words } else { reached }, lanes);
+        let body = reset.into_iter().collect();
         let products = Coefficients {
             n,
             memory: self.memory,
@@ -117,7 +115,7 @@ impl General<'_> {
                 let defined = used / short * short;
                 let lanes = self.registers.lanes(sums.bits);
                 let behind = if used > self.n { words } else { used.next_multiple_of(short) };
-                zeros(&mut builder, &mut body, (out, defined), behind - defined, lanes);
+                body.extend(zeros(&mut builder, (out, defined), behind - defined, lanes));
             }
             if fits {
                 let lanes = self.registers.lanes(sums.bits);

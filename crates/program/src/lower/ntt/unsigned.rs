@@ -180,8 +180,7 @@ pub(super) fn lower(
     let helper = builder.finish();
 
     let mut builder = Builder::new("mul", Some(Computes::Product), modulus);
-    let [c, a, b] = [("c", Role::Output), ("a", Role::Input), ("b", Role::Input)]
-        .map(|(name, role)| builder.ranged(name, role, n, 2, Some((0, most))));
+    let [c, a, b] = builder.product((n, SHORT), [(0, most); 3]);
     let [x, y] = [("ta", a), ("tb", b)].map(|(name, from)| {
         let to = builder.local(name, n);
         builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);

@@ -9,6 +9,7 @@ mod product;
 mod remainder;
 
 use super::{LowerError, Lowered, SHORT, program, unsupported};
+use crate::bounds::{centred, most};
 use crate::build::{Builder, call, looped};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
@@ -161,7 +162,7 @@ pub(super) fn lower(
     }
     let memory = if q > 1 << 16 { MIDDLE } else { SHORT };
     let ranges = plan.operands.map(|operand| operand.range(q));
-    let any = (-(q as i64 / 2), (q as i64 - 1) / 2);
+    let any = centred(q);
     let words = (2 * n).next_multiple_of(REGISTERS.lanes(SHORT)) + 2 * REGISTERS.lanes(SHORT);
     let (procedures, borders) = (Vec::new(), Vec::new());
     let mut writing =
@@ -204,8 +205,8 @@ impl Writing<'_> {
 
     /// The largest sum of `n` products of such operands.
     fn sum(&self, ranges: [(i64, i64); 2]) -> i128 {
-        let most = |(lo, hi): (i64, i64)| i128::from(hi.max(-lo));
-        self.n as i128 * most(ranges[0]) * most(ranges[1])
+        let [a, b] = ranges.map(|range| i128::from(most(range)));
+        self.n as i128 * a * b
     }
 
     /// The largest sum that an array keeps.
@@ -309,14 +310,8 @@ impl Writing<'_> {
     /// The exported procedure's arrays: c, a and b.
     fn exported(&self) -> (Builder, [BufferId; 3]) {
         let mut builder = Builder::new("mul", Some(Computes::Product), self.modulus(self.sums));
-        let arrays = [
-            ("c", Role::Output, self.any),
-            ("a", Role::Input, self.ranges[0]),
-            ("b", Role::Input, self.ranges[1]),
-        ];
-        let size = (self.n, self.memory);
-        let arrays =
-            arrays.map(|(name, role, range)| builder.parameter(name, role, size, Some(range)));
+        let ranges = [self.any, self.ranges[0], self.ranges[1]];
+        let arrays = builder.product((self.n, self.memory), ranges);
         (builder, arrays)
     }
 }

@@ -1,7 +1,7 @@
 //! Coefficients from one to another of an unreduced product, as sums of all their products.
 
 use super::*;
-use crate::lower::general::zeros;
+use crate::build::zeros;
 use crate::lower::sums::{Coefficients, FEWEST, TERMS};
 use ringforge_targets::ALIGNMENT;
 use std::ops::Range;
@@ -19,12 +19,9 @@ impl Writing<'_> {
     ) -> ProcedureId {
         let mut builder = Builder::new(name, None, self.modulus(self.sums));
         let total = builder.buffer("t", Role::Scratch, self.words, ALIGNMENT);
-        let size = (self.n, self.memory);
-        let operands = [("a", 0), ("b", 1)]
-            .map(|(name, i)| builder.parameter(name, Role::Input, size, Some(ranges[i])));
+        let operands = builder.operands((self.n, self.memory), ranges);
         let (n, memory, bits, lanes) = (self.n, self.memory, self.sums, REGISTERS.lanes(self.sums));
-        let mut body = Vec::new();
-        zeros(&mut builder, &mut body, (total, 0), self.words, lanes);
+        let body = zeros(&mut builder, (total, 0), self.words, lanes).into_iter().collect();
         let sums = Coefficients { n, memory, bits, lanes, total, operands, wanted };
         if bits == MIDDLE && memory == SHORT {
             let parts = (n / TERMS).max(1);

@@ -131,12 +131,9 @@ impl Writing<'_> {
         let [t, s] = ["t", "m"].map(|name| self.sums(&mut builder, name));
         let ring = &self.plain.ring;
         let low: Vec<u64> = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
-        let mut constants = |name: &str, mut all: Vec<u64>| {
-            all.resize(n, 0);
-            let words = all.iter().map(|&c| zq::centered(c, q) as i32).collect();
-            builder.kept(name, Role::Table(words), n, self.memory)
-        };
-        let [mu, f] = [constants("reciprocal", reciprocal(ring)), constants("f", low)];
+        let size = (n, self.memory);
+        let mu = builder.residues("reciprocal", reciprocal(ring), size, q);
+        let f = builder.residues("f", low, size, q);
         let h = builder.kept("h", Role::Local, n, self.memory);
         builder.stage("a·b", "", vec![call(product, [t, a, b])]);
         let body = self.residues(&mut builder, h, (t, n), most);

@@ -11,7 +11,8 @@
 
 use super::super::program;
 use super::linear::{Family, Finish};
-use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_arrays, parameters};
+use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_arrays};
+use crate::bounds::centred;
 use crate::build::{Builder, call_at, repeat};
 use crate::ir::*;
 use crate::lower::transpose::Square;
@@ -66,7 +67,7 @@ pub fn lower(
     }
     let matrix = ProcedureId(procedures.len() as u32 - 1);
     let mut builder = Builder::new("mul", Some(Computes::Product), Q);
-    let [c, a, b] = parameters(&mut builder, n, q);
+    let [c, a, b] = builder.product((n, SHORT), [centred(q); 3]);
     let product = Remainder { builder, n, q, size, matrix, lanes };
     procedures.push(match terms {
         Some(terms) => product.in_steps([c, a, b], &terms),

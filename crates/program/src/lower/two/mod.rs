@@ -20,6 +20,7 @@ mod steps;
 
 use super::transpose::{self, Square};
 use super::{LowerError, Lowered, SHORT, program, unsupported};
+use crate::bounds::centred;
 use crate::build::{Builder, call, repeat};
 use crate::ir::*;
 use crate::schedule::BaseProducts;
@@ -181,7 +182,7 @@ impl Lowering {
     ) -> Procedure {
         let (n, size, width) = (matrix.degree, self.shape.size, self.shape.square.rows());
         let mut builder = Builder::new("mul", Some(Computes::Product), Q);
-        let [c, a, b] = parameters(&mut builder, n, q);
+        let [c, a, b] = builder.product((n, SHORT), [centred(q); 3]);
         let mut arenas = self.arenas(&mut builder);
         let rows = &self.shape.rows;
         let direct = match rows[0] {
@@ -342,13 +343,6 @@ fn calls(
         number += t.count;
     }
     calls
-}
-
-/// The arrays of a product: c, a, b.
-fn parameters(builder: &mut Builder, n: usize, q: u64) -> [BufferId; 3] {
-    let range = Some((-(q as i64 / 2), (q as i64 - 1) / 2));
-    [("c", Role::Output), ("a", Role::Input), ("b", Role::Input)]
-        .map(|(name, role)| builder.ranged(name, role, n, 2, range))
 }
 
 /// The arrays of a matrix times a vector: the result, the diagonals and the vector, in words of so many lanes.
