@@ -39,6 +39,15 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 /// # Errors
 /// If none does, if several do, or if the archive or one of its members cannot be read.
 pub fn defining<'a>(bytes: &'a [u8], symbol: &str) -> Result<Member<'a>, ObjectError> {
+    let none = || refuse(0, format!("no member defines `{symbol}` for other objects"));
+    find(bytes, symbol)?.ok_or_else(none)
+}
+
+/// The same, if one does.
+///
+/// # Errors
+/// If several do, or if the archive or one of its members cannot be read.
+pub fn find<'a>(bytes: &'a [u8], symbol: &str) -> Result<Option<Member<'a>>, ObjectError> {
     let archive = read(bytes)?;
     let mut found: Vec<&Member> = Vec::new();
     for member in &archive.members {
@@ -53,7 +62,7 @@ pub fn defining<'a>(bytes: &'a [u8], symbol: &str) -> Result<Member<'a>, ObjectE
     let names = |of: &[&Member]| of.iter().map(|m| m.name.as_str()).collect::<Vec<_>>().join(", ");
     let one = match found[..] {
         [one] => one,
-        [] => return Err(refuse(0, format!("no member defines `{symbol}` for other objects"))),
+        [] => return Ok(None),
         _ => {
             let names = names(&found);
             let what = format!(
@@ -73,7 +82,7 @@ pub fn defining<'a>(bytes: &'a [u8], symbol: &str) -> Result<Member<'a>, ObjectE
             return Err(refuse(0, what));
         }
     }
-    Ok(one.clone())
+    Ok(Some(one.clone()))
 }
 
 fn refuse(at: u64, what: impl ToString) -> ObjectError {
