@@ -322,6 +322,7 @@ fn shells_complete_names() {
         (&["explain", "sntrup761", "--plan", "sntrup761-ch"], "sntrup761-chiu"),
         (&["forge", "sntrup761", "--target", "av"], "avx2"),
         (&["package", "mlkem7"], "mlkem768"),
+        (&["prove", "--all", "--sar"], "--sarif"),
     ] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ringforge"));
         command.current_dir(dir.path()).env("COMPLETE", "bash").env("_CLAP_IFS", "\n");

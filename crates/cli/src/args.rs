@@ -198,14 +198,36 @@ pub struct Package {
 pub struct Prove {
     /// ELF files: objects, shared objects or executables; or archives (.a), from which the member that
     /// defines the symbol is taken. If several are proved, they give equal results
-    #[arg(required = true, value_name = "OBJECT")]
+    #[arg(required_unless_present = "all", value_name = "OBJECT")]
     pub objects: Vec<PathBuf>,
     /// The contract
-    #[arg(long, value_name = "FILE", required_unless_present = "contracts")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["contracts", "all"])]
     pub contract: Option<PathBuf>,
     /// Prove every contract in this directory that is for a function of the object; may be given several times
     #[arg(long, value_name = "DIR", conflicts_with_all = ["contract", "symbol", "certificate"])]
     pub contracts: Vec<PathBuf>,
+    /// Prove everything that `ringforge.toml` names, in this directory or in the nearest one above that has one.
+    /// Verdicts are kept, and used again while objects, contracts, options and this program are the same
+    #[arg(long, conflicts_with_all = ["objects", "contract", "contracts", "symbol", "certificate"])]
+    pub all: bool,
+    /// With --all: read this file instead
+    #[arg(long, value_name = "FILE", requires = "all")]
+    pub config: Option<PathBuf>,
+    /// With --all: use no verdicts of earlier runs, and keep none
+    #[arg(long, requires = "all")]
+    pub no_cache: bool,
+    /// With --all or --contracts: how many functions to prove at the same time [default: one for each core]
+    #[arg(long, short, value_name = "N", conflicts_with = "contract", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// With --all or --contracts: write the reasons as SARIF 2.1.0, for code scanning
+    #[arg(long, value_name = "FILE", conflicts_with = "contract")]
+    pub sarif: Option<PathBuf>,
+    /// With --all or --contracts: write the verdicts as JUnit's XML, a suite for each object
+    #[arg(long, value_name = "FILE", conflicts_with = "contract")]
+    pub junit: Option<PathBuf>,
+    /// With --all or --contracts: write a summary in Markdown; to $GITHUB_STEP_SUMMARY it is appended
+    #[arg(long, value_name = "FILE", conflicts_with = "contract")]
+    pub markdown: Option<PathBuf>,
     /// Prove this symbol instead of the contract's; in a linked file it may be an address (0x1f40)
     #[arg(long, value_name = "NAME")]
     pub symbol: Option<String>,
@@ -220,24 +242,35 @@ pub struct Prove {
     pub limits: Limits,
 }
 
+impl Prove {
+    /// Functions at the same time, if somebody said so.
+    pub fn jobs(&self) -> Option<usize> {
+        self.jobs.map(usize::from)
+    }
+}
+
 /// When a proof, or the replay of a certificate, gives up. The verdict is then `unknown` and names the limit.
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
-    /// Give up after this many seconds
-    #[arg(long, default_value_t = 7200, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
-    pub time_limit: u32,
-    /// Give up when the process uses more than this many megabytes
-    #[arg(long, default_value_t = 24576, value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(1..))]
-    pub memory_limit: u32,
+    /// Give up after this many seconds [default: 7200; of `prove --all` the file's, else 600]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub time_limit: Option<u32>,
+    /// Give up when the process uses more than this many megabytes [default: 24576; of `prove --all` the
+    /// file's, else 8192]
+    #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(1..))]
+    pub memory_limit: Option<u32>,
 }
 
 impl Limits {
     /// The prover's options with these limits.
     pub fn options(&self) -> ringforge_prove::Options {
+        let usual = ringforge_prove::Options::default();
         ringforge_prove::Options {
-            time_limit: Some(std::time::Duration::from_secs(self.time_limit.into())),
-            memory_limit: u64::from(self.memory_limit) << 20,
-            ..ringforge_prove::Options::default()
+            time_limit: self.time_limit.map_or(usual.time_limit, |seconds| {
+                Some(std::time::Duration::from_secs(seconds.into()))
+            }),
+            memory_limit: self.memory_limit.map_or(usual.memory_limit, |mb| u64::from(mb) << 20),
+            ..usual
         }
     }
 }

@@ -47,7 +47,9 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         let named = [Named { name: &object.name, bytes: object.bytes }];
         let mut proofs = proof::prove(ui, &named, contract, args.limits.options())?;
         let Some(mut proof) = proofs.pop() else { continue };
-        confirm(args, &mut proof, path, contract);
+        if !args.no_confirm {
+            confirm(&mut proof, path, contract);
+        }
         outcomes.push(Outcome { contract: file.clone(), object: object.name, proof });
     }
     let verdicts: Vec<Verdict> = outcomes.iter().map(|o| o.proof.report.verdict).collect();
@@ -117,7 +119,10 @@ fn defining<'a>(
 }
 
 /// The contract that a chain names: a file next to the chain.
-fn contract(origin: &str, name: &str) -> Result<Contract, String> {
+///
+/// # Errors
+/// It cannot be read, or makes no sense.
+pub fn contract(origin: &str, name: &str) -> Result<Contract, String> {
     let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(name);
     let text = std::fs::read_to_string(&path)
         .map_err(|e| format!("cannot read `{}`: {e}", path.display()))?;

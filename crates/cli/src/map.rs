@@ -52,12 +52,8 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         let report = prove(bytes, &contract, &args.limits.options(), &mut progress);
         bar.finish_and_clear();
         let mut proof = Proof { report, confirmation: None, certificate: None };
-        if !args.no_confirm && proof.report.verdict == Verdict::Refuted {
-            let (confirmed, said) = confirm(path, &contract, &proof.report);
-            if let Some(witness) = &mut proof.report.witness {
-                witness.confirmed = confirmed;
-            }
-            proof.confirmation = Some(said);
+        if !args.no_confirm {
+            confirm(path, &contract, &mut proof);
         }
         proofs.push((name, proof));
     }
@@ -119,8 +115,20 @@ fn say(ui: &Ui, name: &str, proof: &Proof) {
     ui.say(table.to_string());
 }
 
-/// Runs a refuted object on the counterexample: whether it shows the failure, and what it says.
-fn confirm(object: &Path, contract: &MapContract, report: &Report) -> (bool, String) {
+/// Runs a refuted object on the counterexample, if this machine can, and notes what happens.
+pub fn confirm(object: &Path, contract: &MapContract, proof: &mut Proof) {
+    if proof.report.verdict != Verdict::Refuted {
+        return;
+    }
+    let (confirmed, said) = tried(object, contract, &proof.report);
+    if let Some(witness) = &mut proof.report.witness {
+        witness.confirmed = confirmed;
+    }
+    proof.confirmation = Some(said);
+}
+
+/// Whether a run on the counterexample shows the failure, and what it says.
+fn tried(object: &Path, contract: &MapContract, report: &Report) -> (bool, String) {
     let unconfirmed = |why: String| (false, format!("{why}: unconfirmed"));
     let Some(witness) = &report.witness else {
         return unconfirmed("found no inputs that show it".into());

@@ -43,6 +43,16 @@ impl Input {
         archive::is_archive(&self.bytes)
     }
 
+    /// The member of an archive that defines `symbol`, if one does.
+    ///
+    /// # Errors
+    /// If several do, or if the archive cannot be read.
+    pub fn finding(&self, symbol: &str) -> Result<Option<Found<'_>>, Failure> {
+        let member = archive::find(&self.bytes, symbol)
+            .map_err(|e| Failure::input(format!("`{}`: {e}", self.name)))?;
+        Ok(member.map(|m| Found { name: format!("{}({})", self.name, m.name), bytes: m.bytes }))
+    }
+
     /// The file itself, or if it is an archive the member that defines `symbol`.
     ///
     /// # Errors

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use crate::args::Prove;
 use crate::chain;
-use crate::every;
 use crate::map;
 use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::preset::read;
+use crate::project;
 use crate::proof::{self, Named, Proof};
 use crate::recheck::packed;
 use crate::safety;
@@ -32,7 +32,7 @@ struct Outcome<'a> {
 /// # Errors
 /// Bad input. A verdict is not an error.
 pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
-    let Some(contract) = &args.contract else { return every::run(ui, args) };
+    let Some(contract) = &args.contract else { return project::run(ui, args) };
     let origin = contract.display().to_string();
     let text = read(&origin)?;
     if ringforge_prove::constant_time::contract::is_for(&text) {
@@ -62,7 +62,9 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
         written.map_err(|e| Failure::failed(format!("cannot write `{}`: {e}", path.display())))?;
     }
     for (proof, path) in proofs.iter_mut().zip(&args.objects) {
-        confirm(args, proof, path, &contract);
+        if !args.no_confirm {
+            confirm(proof, path, &contract);
+        }
     }
     let verdicts: Vec<Verdict> = proofs.iter().map(|p| p.report.verdict).collect();
     let overall = together(&verdicts);
@@ -96,9 +98,9 @@ pub fn together(verdicts: &[Verdict]) -> Verdict {
     }
 }
 
-/// Runs a refuted object on the counterexample, if this machine can and the user has not said no.
-pub fn confirm(args: &Prove, proof: &mut Proof, path: &Path, contract: &Contract) {
-    if args.no_confirm || proof.report.verdict != Verdict::Refuted {
+/// Runs a refuted object on the counterexample, if this machine can.
+pub fn confirm(proof: &mut Proof, path: &Path, contract: &Contract) {
+    if proof.report.verdict != Verdict::Refuted {
         return;
     }
     // Without a compiler the counterexample stays unconfirmed, and says so.
