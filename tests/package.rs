@@ -346,7 +346,7 @@ fn sources_take_the_places_of_other_projects() {
                 let contract = format!("{out}/contracts/{kem}.toml");
                 let proof = dir.ringforge(&["--json", "prove", &object, "--contract", &contract]);
                 let proof = proof.json();
-                // Of the small sntrup761, clang returns what the caller had in a register, and that is not known.
+                // In the small sntrup761, clang adds the complement of an address to another address, and that is not followed.
                 let verdict = if clang && form.is_some() && kem == "sntrup761" {
                     "unknown"
                 } else {

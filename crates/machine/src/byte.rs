@@ -13,8 +13,24 @@ pub enum Byte {
     /// Any value.
     #[default]
     Undefined,
+    /// A byte that the caller happened to have in a register that passes nothing, by its place. It is undefined as well,
+    /// and moving it keeps it. No content of memory decides it, so it may be left behind: compilers push such a register to
+    /// align the stack, and pop it into another.
+    Caller(u8),
     /// A known value.
     Const(u8),
     /// Byte `1` (0 the lowest) of node `0`.
     Node(NodeId, u8),
+}
+
+impl Byte {
+    /// Whether it may be any value.
+    pub fn is_undefined(&self) -> bool {
+        matches!(self, Byte::Undefined | Byte::Caller(_))
+    }
+
+    /// What the caller left in a register of `N` bytes that passes nothing, the register by its number.
+    pub(crate) fn of_caller<const N: usize>(register: usize) -> [Byte; N] {
+        std::array::from_fn(|k| Byte::Caller((register * N + k) as u8))
+    }
 }

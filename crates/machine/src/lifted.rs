@@ -129,7 +129,7 @@ impl FinalRegion {
             .bytes
             .get(index * size..(index + 1) * size)
             .ok_or_else(|| ElementError::OutOfRange { region: region(), index })?;
-        if let Some(k) = bytes.iter().position(|b| *b == Byte::Undefined) {
+        if let Some(k) = bytes.iter().position(Byte::is_undefined) {
             return Err(ElementError::Undefined {
                 region: region(),
                 index,

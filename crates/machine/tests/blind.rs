@@ -6,7 +6,8 @@ use common::{assemble, call, lift, region};
 use ringforge_machine::byte::Byte;
 use ringforge_machine::graph::Graph;
 use ringforge_machine::{
-    ArgSpec, CallSpec, Extent, ExternalFunction, Initial, LiftError, Lifted, Timing, Violation,
+    ArgSpec, CallSpec, Extent, ExternalFunction, Initial, Left, LiftError, Lifted, Timing,
+    Violation,
 };
 
 fn run_with(body: &str, call: &CallSpec) -> Result<Lifted, LiftError> {
@@ -154,6 +155,30 @@ fn aes_and_counts_make_unknowns() {
     assert!(matches!(seeing, Err(LiftError::Violation(_) | LiftError::Unsupported { .. })));
     leaks("mov eax, [rsi]\n tzcnt eax, eax\n mov al, [rsi+rax]\n ret", Timing::Address);
     leaks("mov ecx, [rsi]\n mov eax, 1\n rol eax, cl\n mov al, [rsi+rax]\n ret", Timing::Address);
+}
+
+/// What the caller had in a register that passes nothing may be moved and left behind, and is undefined otherwise.
+#[test]
+fn what_the_caller_left_is_nobody_s_content() {
+    let left = |body: &str| {
+        let residue = run(body).unwrap().cases[0].residue.clone();
+        let of_rcx = |l: &&Left| l.place.ends_with(" of rcx");
+        residue.registers.expect("they are known").iter().filter(of_rcx).count()
+    };
+    // As clang aligns the stack.
+    assert_eq!(left("push rax\n call 1f\n pop rcx\n ret\n1: mov eax, [rsi]\n ret"), 0);
+    assert_eq!(left("mov eax, [rsi]\n mov ecx, eax\n ret"), 4);
+    // Which of two is left, content decides.
+    assert_eq!(left("cmp dword ptr [rsi], 0\n cmove rcx, rax\n ret"), 8);
+    assert_eq!(left("mov rcx, rax\n shl rcx, 8\n ret"), 8);
+    for body in ["mov [rdi], rax\n ret", "push rax\n pop rcx\n mov [rdi], rcx\n ret"] {
+        assert!(run(body).unwrap().cases[0].regions[0].bytes[0].is_undefined(), "{body}");
+    }
+    for body in ["test rax, rax\n je 1f\n nop\n1: ret", "mov al, [rsi+rax]\n ret"] {
+        let found = run(body);
+        let undefined = matches!(&found, Err(LiftError::Violation(Violation::Undefined { .. })));
+        assert!(undefined, "{body}: {found:?}");
+    }
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl InstructionSet for AArch64 {
     const LANDINGS: &'static [u32] = &control::CALLED;
 
     fn at_entry(entry: &Entry) -> AArch64 {
-        let mut general = [[Byte::Undefined; 8]; 31];
+        let mut general: [[Byte; 8]; 31] = std::array::from_fn(Byte::of_caller);
         let mut vector = [[Byte::Undefined; 16]; 32];
         general.iter_mut().zip(&entry.arguments).for_each(|(r, value)| *r = *value);
         general[LINK] = entry.back;

@@ -112,11 +112,11 @@ impl Machine<'_> {
                     None if keeps => *byte,
                     None => Byte::Const(0),
                 },
-                Byte::Undefined => Byte::Undefined,
+                Byte::Undefined | Byte::Caller(_) => Byte::Undefined,
                 Byte::Node(..) if self.g.is_blind() => {
                     // Any of them, if all are defined.
                     let mut sources = all.iter().chain(keeps.then_some(&*byte));
-                    if sources.any(|b| *b == Byte::Undefined) {
+                    if sources.any(Byte::is_undefined) {
                         Byte::Undefined
                     } else {
                         Byte::Node(self.g.unknown(8), 0)

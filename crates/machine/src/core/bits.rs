@@ -203,7 +203,7 @@ fn bit_lane(g: &Graph, a: &[Byte], b: &[Byte], at: usize) -> usize {
             }
         }
     }
-    let undefined = |n: usize| a[n - 1] == Byte::Undefined || b[n - 1] == Byte::Undefined;
+    let undefined = |n: usize| a[n - 1].is_undefined() || b[n - 1].is_undefined();
     if undefined(1) {
         return 1;
     }

@@ -239,7 +239,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             } else {
                 self.load(at, &mut bytes)?;
                 let stack = self.regions[usize::from(at.0)].kind == RegionKind::Stack;
-                if bytes.contains(&Byte::Undefined) {
+                if bytes.iter().any(Byte::is_undefined) {
                     let of = if stack { "automatic variables" } else { "a buffer" };
                     return Err(self.undefined(format!("what `{}` reads of {of}", function.symbol)));
                 }

@@ -35,10 +35,10 @@ impl DeadStack {
 }
 
 impl<I: InstructionSet> Machine<'_, I> {
-    /// What is left at return, of what is neither a constant nor an address.
+    /// What is left at return, of what is neither a constant nor an address nor the caller's own.
     pub fn residue(&self) -> Residue {
         let unclear = |byte: &Byte| match byte {
-            Byte::Const(_) => false,
+            Byte::Const(_) | Byte::Caller(_) => false,
             Byte::Undefined => true,
             // In a graph with terms nothing is vague, and a term of addresses alone is public.
             Byte::Node(id, _) => self.g.is_vague(*id) || self.g.has_input(*id),

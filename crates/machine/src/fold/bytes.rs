@@ -98,7 +98,7 @@ pub fn gather(graph: &mut Graph, bytes: &[Byte]) -> Option<NodeId> {
     let mut i = 0;
     while i < bytes.len() {
         match bytes[i] {
-            Byte::Undefined => return None,
+            Byte::Undefined | Byte::Caller(_) => return None,
             Byte::Const(_) => {
                 let mut value = 0u64;
                 let start = i;

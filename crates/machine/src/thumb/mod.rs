@@ -101,7 +101,7 @@ impl InstructionSet for Thumb {
     const LANDINGS: &'static [u32] = &[];
 
     fn at_entry(entry: &Entry) -> Thumb {
-        let mut general = [[Byte::Undefined; 4]; 15];
+        let mut general: [[Byte; 4]; 15] = std::array::from_fn(Byte::of_caller);
         general.iter_mut().zip(&entry.arguments).for_each(|(r, value)| *r = word(value));
         let (first, second) = entry.saved.split_at(SAVED.count());
         SAVED.zip(first).for_each(|(r, value)| general[r] = word(value));

@@ -34,7 +34,7 @@ impl Machine<'_> {
             return Err(self.unsupported("AES has no terms; only constant time can be checked"));
         }
         let mut out = UNDEFINED;
-        if !a[..16].contains(&Byte::Undefined) && !b[..16].contains(&Byte::Undefined) {
+        if !a[..16].iter().chain(&b[..16]).any(Byte::is_undefined) {
             let any = self.g.input(8, u16::MAX, 0);
             out[..16].fill(Byte::Node(any, 0));
         }

@@ -231,7 +231,7 @@ impl Machine<'_> {
             let block = k / 8 * 8;
             let by = match s.a[k] {
                 Byte::Const(c) => c & 63,
-                Byte::Undefined => continue,
+                Byte::Undefined | Byte::Caller(_) => continue,
                 Byte::Node(..) => {
                     return Err(self.unsupported("bits picked by a control that is no constant"));
                 }

@@ -98,7 +98,7 @@ impl InstructionSet for X86_64 {
     const LANDINGS: &'static [u32] = &[control::ENDBR64];
 
     fn at_entry(entry: &Entry) -> X86_64 {
-        let mut gpr = [[Byte::Undefined; 8]; 16];
+        let mut gpr: [[Byte; 8]; 16] = std::array::from_fn(Byte::of_caller);
         gpr[RSP] = entry.stack_pointer;
         ARGUMENTS.iter().zip(&entry.arguments).for_each(|(&r, value)| gpr[r] = *value);
         SAVED.iter().zip(&entry.saved).for_each(|(&r, value)| gpr[r] = *value);

@@ -15,7 +15,7 @@ fn general(r: Register) -> (usize, usize, usize) {
 /// Leading bytes that are defined, rounded down to 0, 1, 2, 4 or 8.
 fn defined(bytes: &[Byte; 8], width: u8) -> usize {
     let n = usize::from(width / 8);
-    let k = bytes[..n].iter().position(|b| *b == Byte::Undefined).unwrap_or(n);
+    let k = bytes[..n].iter().position(Byte::is_undefined).unwrap_or(n);
     if k == 0 { 0 } else { 1 << k.ilog2() }
 }
 

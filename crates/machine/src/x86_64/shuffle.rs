@@ -120,7 +120,7 @@ impl Machine<'_> {
             *byte = match s.b[k] {
                 Byte::Const(c) if c & 0x80 != 0 => Byte::Const(0),
                 Byte::Const(c) => s.a[k / 16 * 16 + usize::from(c & 15)],
-                Byte::Undefined => Byte::Undefined,
+                Byte::Undefined | Byte::Caller(_) => Byte::Undefined,
                 Byte::Node(..) => {
                     return Err(self.unsupported("a byte shuffle whose control is no constant"));
                 }

@@ -231,7 +231,7 @@ impl Run<'_> {
         }
         for case in &lifted.cases {
             for (region, spec) in case.regions.iter().zip(&call.spec.regions) {
-                let open = region.bytes.iter().position(|b| *b == Byte::Undefined);
+                let open = region.bytes.iter().position(Byte::is_undefined);
                 if let Some(at) = open.filter(|_| spec.write) {
                     let text = format!("byte {at} of {} is not written", region.name);
                     report.say(ReasonKind::Undefined, text, None, &call.name);
