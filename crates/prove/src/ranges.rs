@@ -14,7 +14,9 @@ pub(crate) fn summarise(out: &mut Ranges, graph: &Graph, walk: &mut Walk, object
     widest_sum(out, graph, walk, object);
     let world = &walk.cut.world;
     let mut late = vec![false; world.vars.len()];
+    // A variable, and the instruction that makes it; what is made at return stands with the last one.
     let mut cut: Vec<(usize, u64)> = Vec::new();
+    let mut last = 0;
     for (v, var) in world.vars.iter().enumerate() {
         if matches!(var.source, Source::Input { .. }) {
             continue;
@@ -24,7 +26,8 @@ pub(crate) fn summarise(out: &mut Ranges, graph: &Graph, walk: &mut Walk, object
             Atom::Var(x) => late[x.0 as usize],
             _ => false,
         });
-        cut.push((v, graph.origin(NodeId(var.node)).unwrap_or(0)));
+        last = graph.origin(NodeId(var.node)).unwrap_or(last);
+        cut.push((v, last));
     }
     let size = (cut.len() / STAGES).max(16);
     let mut stages: Vec<Stage> = Vec::new();
@@ -75,9 +78,9 @@ fn widest_sum(out: &mut Ranges, graph: &Graph, walk: &mut Walk, object: &Object)
             widest = Some((r.lo, r.hi, node));
         }
     }
-    out.widest_products = widest.map(|(lo, hi, node)| {
-        let at = graph.origin(NodeId(node)).unwrap_or(0);
+    out.widest_products = widest.and_then(|(lo, hi, node)| {
+        let at = graph.origin(NodeId(node))?;
         let instruction = object.disassemble(at).unwrap_or_default();
-        (at, instruction, lo.to_string(), hi.to_string())
+        Some((at, instruction, lo.to_string(), hi.to_string()))
     });
 }
