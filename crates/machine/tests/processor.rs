@@ -197,11 +197,15 @@ fn constants(which: Option<Register>, all: bool) -> (Constant, bool) {
 
 fn check(page: &mut Page, random: &mut Random, code: Code, report: &mut Report) {
     for shape in [Shape::Registers, Shape::Memory, Shape::Same, Shape::HighBytes] {
-        let immediates: &[u64] =
-            &[0, 1, 7, 8, 15, 16, 0x1b, 31, 33, 0x4e, 0x80, 0xb1, 0xd8, 0xff, 0x7fff_8001];
-        // EVEX forms have up to six variants each: every day with a third of the immediates.
-        let step = if is_evex(code) && !ringforge_testing::long() { 3 } else { 1 };
-        for (round, &immediate) in immediates.iter().step_by(step).enumerate() {
+        const IMMEDIATES: [u64; 15] =
+            [0, 1, 7, 8, 15, 16, 0x1b, 31, 33, 0x4e, 0x80, 0xb1, 0xd8, 0xff, 0x7fff_8001];
+        // EVEX forms have up to six variants each: every day with two immediates, of which one is another for each form.
+        let immediates = if is_evex(code) && !ringforge_testing::long() {
+            vec![0, IMMEDIATES[1 + code as usize % 14]]
+        } else {
+            IMMEDIATES.to_vec()
+        };
+        for (round, immediate) in immediates.into_iter().enumerate() {
             let Some(built) = build(code, shape, immediate) else { break };
             if !built.encodes() || (round > 0 && !built.has_immediate) {
                 break;
