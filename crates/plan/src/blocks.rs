@@ -2,8 +2,8 @@
 //!
 //! An operand is cut into N blocks of k coefficients. A transform of length N leaves N blocks of
 //! `width` coefficients, and the products of those are mod x^width − w. The inverse transform leaves
-//! blocks of as many coefficients, of which each begins k after the one before. So they overlap
-//! where they are wider than k.
+//! blocks of as many coefficients. Each begins k after the one before, so they overlap if they are
+//! wider than k.
 
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{Base, BaseSpec, Shape};

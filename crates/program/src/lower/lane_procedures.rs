@@ -22,9 +22,14 @@ struct RowSums<'a> {
 }
 
 impl Lowering<'_> {
-    fn procedure_named(&self, name: &str) -> Option<ProcedureId> {
-        let found = self.written.procedures.iter().position(|p| p.name == name);
-        found.map(|i| ProcedureId(i as u32))
+    /// The procedure of this name, written where there is none yet.
+    fn once(&mut self, name: &str, write: impl FnOnce(&Self, &mut Builder)) -> ProcedureId {
+        if let Some(known) = self.written.procedures.iter().position(|p| p.name == name) {
+            return ProcedureId(known as u32);
+        }
+        let mut builder = Builder::new(name, None, self.q);
+        write(self, &mut builder);
+        builder.finish_behind(&mut self.written.procedures)
     }
 
     /// The procedure of one round of two that transpose `groups` squares of `lanes` rows, by strided stores.
@@ -35,29 +40,26 @@ impl Lowering<'_> {
             [a, b] if a == b => format!("interleave{groups}"),
             _ => format!("interleave{groups}by{count}"),
         };
-        if let Some(known) = self.procedure_named(&name) {
-            return known;
-        }
-        let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Output, groups * size, ALIGNMENT);
-        let input = builder.buffer("in", Role::Input, groups * size, ALIGNMENT);
-        let (group, first) = (builder.counter(), builder.counter());
-        let index = |base: usize, step: usize| Index {
-            base: base as i64,
-            terms: vec![(group, size as i64), (first, step as i64)],
-        };
-        let from = |k: usize| (input, index(k * apart * lanes, lanes));
-        let inner = looped(first, apart, |block| {
-            strided(block, count, &from, (out, &|k| index(k, count * lanes)));
-        });
-        let number = match count {
-            2 => "two".to_owned(),
-            4 => "four".to_owned(),
-            n => n.to_string(),
-        };
-        let title = format!("interleave rows by {number}");
-        builder.stage(&title, "", vec![repeat(group, groups, vec![inner])]);
-        builder.finish_behind(&mut self.written.procedures)
+        self.once(&name, |_, builder| {
+            let out = builder.buffer("out", Role::Output, groups * size, ALIGNMENT);
+            let input = builder.buffer("in", Role::Input, groups * size, ALIGNMENT);
+            let (group, first) = (builder.counter(), builder.counter());
+            let index = |base: usize, step: usize| Index {
+                base: base as i64,
+                terms: vec![(group, size as i64), (first, step as i64)],
+            };
+            let from = |k: usize| (input, index(k * apart * lanes, lanes));
+            let inner = looped(first, apart, |block| {
+                strided(block, count, &from, (out, &|k| index(k, count * lanes)));
+            });
+            let number = match count {
+                2 => "two".to_owned(),
+                4 => "four".to_owned(),
+                n => n.to_string(),
+            };
+            let title = format!("interleave rows by {number}");
+            builder.stage(&title, "", vec![repeat(group, groups, vec![inner])]);
+        })
     }
 
     /// The procedure that transposes `groups` squares in place, by interleaving registers, few of them at a time where
@@ -65,19 +67,17 @@ impl Lowering<'_> {
     pub(super) fn transposer(&mut self, groups: usize) -> ProcedureId {
         let lanes = self.lanes;
         let name = format!("transpose{groups}");
-        if let Some(known) = self.procedure_named(&name) {
-            return known;
-        }
-        let mut builder = Builder::new(&name, None, self.q);
-        let rows = builder.buffer("rows", Role::Scratch, groups * lanes * lanes, ALIGNMENT);
-        let group = builder.counter();
-        let at =
-            |row: usize, column: usize| Index::strided(row * lanes + column, group, lanes * lanes);
-        let body = looped(group, groups, |block| {
-            self.square.in_place(block, rows, self.schedule.fuse() > 0, &at);
-        });
-        builder.stage("transpose squares", "", vec![body]);
-        builder.finish_behind(&mut self.written.procedures)
+        self.once(&name, |lowering, builder| {
+            let rows = builder.buffer("rows", Role::Scratch, groups * lanes * lanes, ALIGNMENT);
+            let group = builder.counter();
+            let at = |row: usize, column: usize| {
+                Index::strided(row * lanes + column, group, lanes * lanes)
+            };
+            let body = looped(group, groups, |block| {
+                lowering.square.in_place(block, rows, lowering.schedule.fuse() > 0, &at);
+            });
+            builder.stage("transpose squares", "", vec![body]);
+        })
     }
 
     /// A square transposed: from rows that start at these words to rows of other memory that start where `to` says, if it
@@ -135,29 +135,26 @@ impl Lowering<'_> {
         let lanes = self.lanes;
         let partial = if together < size { format!("by{together}") } else { String::new() };
         let name = format!("{}{}{size}{partial}", self.prefix, kind.name);
-        if let Some(known) = self.procedure_named(&name) {
-            return known;
-        }
-        let mut builder = Builder::new(&name, None, self.q);
-        let out = builder.buffer("out", Role::Output, kind.words * lanes, ALIGNMENT);
-        let operands = kind.operands.map(|(name, words)| {
-            (builder.buffer(name, Role::Input, words * lanes, ALIGNMENT), words)
-        });
-        let at = |i: usize| Index::at(i * lanes);
-        let body = straight(|block| {
-            let [a, b] = operands.map(|(buffer, words)| -> Vec<Value> {
-                (0..words).map(|i| block.load(buffer, at(i))).collect()
+        self.once(&name, |lowering, builder| {
+            let out = builder.buffer("out", Role::Output, kind.words * lanes, ALIGNMENT);
+            let operands = kind.operands.map(|(name, words)| {
+                (builder.buffer(name, Role::Input, words * lanes, ALIGNMENT), words)
             });
-            for i in 0..kind.words {
-                let pairs: Vec<(Value, Value)> =
-                    (kind.terms)(i).into_iter().map(|(j, k)| (a[j], b[k])).collect();
-                if let Some(a) = self.sum_of_products(block, &pairs, together) {
-                    block.store(out, at(i), a);
+            let at = |i: usize| Index::at(i * lanes);
+            let body = straight(|block| {
+                let [a, b] = operands.map(|(buffer, words)| -> Vec<Value> {
+                    (0..words).map(|i| block.load(buffer, at(i))).collect()
+                });
+                for i in 0..kind.words {
+                    let pairs: Vec<(Value, Value)> =
+                        (kind.terms)(i).into_iter().map(|(j, k)| (a[j], b[k])).collect();
+                    if let Some(a) = lowering.sum_of_products(block, &pairs, together) {
+                        block.store(out, at(i), a);
+                    }
                 }
-            }
-        });
-        builder.stage(&kind.title, kind.cite, vec![body]);
-        builder.finish_behind(&mut self.written.procedures)
+            });
+            builder.stage(&kind.title, kind.cite, vec![body]);
+        })
     }
 
     /// Σ x·y over the pairs; where they are more than `together`, partial sums are reduced.

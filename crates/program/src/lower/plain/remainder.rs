@@ -11,11 +11,6 @@ use crate::lower::general::reciprocal;
 use ringforge_ring::zq;
 
 impl Writing<'_> {
-    /// An array of sums.
-    fn sums(&self, builder: &mut Builder, name: &str) -> BufferId {
-        builder.local(name, self.words)
-    }
-
     /// The last step, sums in t, from which those in s are taken, to c.
     fn end(
         &mut self,
@@ -52,7 +47,7 @@ impl Writing<'_> {
         let (n, lanes) = (self.n, REGISTERS.lanes(self.sums));
         let product = self.product("product", self.ranges, 0..2 * n - 1);
         let (mut builder, [c, a, b]) = self.exported();
-        let t = self.sums(&mut builder, "t");
+        let t = builder.local("t", self.words);
         builder.stage("a·b", "", vec![call(product, [t, a, b])]);
         let most = self.most() as i64;
         // As many at a time as do not wait for each other, in whole registers where there are such.
@@ -128,7 +123,7 @@ impl Writing<'_> {
         let upper = self.product("quotient", [self.any; 2], n - 2..2 * n - 3);
         let lower = self.product("multiple", [self.any; 2], 0..n);
         let (mut builder, [c, a, b]) = self.exported();
-        let [t, s] = ["t", "m"].map(|name| self.sums(&mut builder, name));
+        let [t, s] = ["t", "m"].map(|name| builder.local(name, self.words));
         let ring = &self.plain.ring;
         let low: Vec<u64> = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
         let size = (n, self.memory);

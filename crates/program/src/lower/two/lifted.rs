@@ -117,10 +117,6 @@ struct Remainder {
 }
 
 impl Remainder {
-    fn local(&mut self, name: &str, words: usize) -> BufferId {
-        self.builder.local(name, words)
-    }
-
     fn call(&self, out: (BufferId, usize), diagonals: (BufferId, usize), v: BufferId) -> Stmt {
         call_at(self.matrix, [out, diagonals, (v, 0)])
     }
@@ -129,9 +125,10 @@ impl Remainder {
     /// a register of them behind.
     fn halves(&mut self, a: BufferId, b: BufferId, front: usize) -> [BufferId; 2] {
         let (n, size, lanes) = (self.n, self.size, self.lanes);
-        let diagonals = self.local("diagonals", 2 * size + n);
-        let vector = self.local("vector", size);
-        let (low, high) = (self.local("low", size), self.local("high", front + size + lanes));
+        let diagonals = self.builder.local("diagonals", 2 * size + n);
+        let vector = self.builder.local("vector", size);
+        let (low, high) =
+            (self.builder.local("low", size), self.builder.local("high", front + size + lanes));
         // Zeros first: they reach into what is written next.
         let behind = (1..=(size + 1).div_ceil(lanes)).map(|i| 2 * size + n - i * lanes);
         let zeros = matrix::zeros(diagonals, (0..size).step_by(lanes).chain(behind));
@@ -226,7 +223,8 @@ impl Remainder {
             let coefficient = plan.ring.modulus()[..n].get(usize::try_from(k).ok()?)?;
             Some(zq::unsigned(-coefficient, q))
         });
-        let (quotient, rest) = (self.local("quotient", size), self.local("rest", size));
+        let (quotient, rest) =
+            (self.builder.local("quotient", size), self.builder.local("rest", size));
         let body = vec![self.call((quotient, 0), (mu, 0), high)];
         self.builder.stage("the quotient: the upper half times the reciprocal of f", "", body);
         let body = vec![self.call((rest, 0), (f, 0), quotient)];
