@@ -151,7 +151,7 @@ pub fn all(wanted: &Wanted, target: &Target) -> Result<Vec<Candidate>, Failure> 
     let mut made = 0;
     for candidate in &mut found {
         let plan = match candidate.plan.with_operands([Operand::Big; 2]) {
-            Ok(plan) if !candidate.is_definition() && !candidate.is_plain() => plan,
+            Ok(plan) if !candidate.is_definition() && !candidate.plan.is_plain() => plan,
             _ => for_operands(&candidate.plan, *operands)?,
         };
         let same = |known: Plan| known.root.to_form() == plan.root.to_form();

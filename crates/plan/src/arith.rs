@@ -3,7 +3,6 @@
 //! A method is written once, over [`Arith`], and then run exactly ([`Exact`]), recorded as a network
 //! of operations ([`crate::Network`]), drawn, bounded or lowered by whoever implements the trait.
 
-use crate::split::rotated;
 use ringforge_ring::zq;
 
 /// A handle on a coefficient block: a polynomial of the inner ring, worked on lane by lane.
@@ -114,4 +113,10 @@ impl Arith for Exact {
         let block = (0..block.len()).map(coefficient).collect();
         self.push(block)
     }
+}
+
+/// Coefficient j of y^k·a mod y^m + 1: which coefficient of a, and whether negated.
+pub fn rotated(j: usize, k: usize, m: usize) -> (usize, bool) {
+    let from = (j + 2 * m - k % (2 * m)) % (2 * m);
+    (from % m, from >= m)
 }

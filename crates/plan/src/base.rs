@@ -1,8 +1,8 @@
 //! What every small product (weighted convolution, Toeplitz product) has in common.
 
 use crate::error::Refusal;
+use crate::method::Arguments;
 use crate::network::Cost;
-use crate::registry::Arguments;
 use crate::sexpr::Form;
 use crate::split::Split;
 use crate::stages::Inside;

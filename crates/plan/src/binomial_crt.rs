@@ -11,7 +11,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
-use crate::registry::{Arguments, Build, DftSpec, Method, PointsSpec, build_transform};
+use crate::method::{Arguments, Build, DftSpec, Method, PointsSpec};
 use crate::sexpr::Form;
 use crate::steps::{Group, Step};
 use crate::transform::{Transform, TransformRef};
@@ -82,7 +82,7 @@ fn build(arguments: &mut Arguments, spec: &PointsSpec) -> Result<TransformRef, R
         Refusal::new(form.at, missing.to_string())
             .instead(format!("one of the lengths {}", orders.join(", ")))
     })?;
-    let main = build_transform(&form, &dft)?;
+    let main = arguments.methods.transform(&form, &dft)?;
     let side = twisted(arguments, q, m, weight)?;
     let units = |scales: [u64; 2]| -> Result<[Unit; 2], Refusal> {
         let unit = |scale: u64| {

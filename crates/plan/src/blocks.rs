@@ -10,11 +10,10 @@ use crate::base::{Base, BaseSpec, Shape};
 use crate::cost::Model;
 use crate::domain::Domain;
 use crate::error::Refusal;
+use crate::method::Arguments;
 use crate::network::{Cost, Network};
 use crate::product::Product;
-use crate::registry::Arguments;
-use crate::smooth::longest_phase;
-use crate::transform::TransformRef;
+use crate::transform::{Transform, TransformRef};
 use crate::tree::TreeNode;
 use crate::unit::Unit;
 use crate::weighted_convolution::WeightedConvolution;
@@ -173,4 +172,10 @@ impl Blocks {
         transform.cost_of = "per forward transform of blocks, zeros skipped";
         TreeNode::of_product(node, (title, after), vec![transform, self.convolution.tree()])
     }
+}
+
+/// The length of the longer phase that a transform is lowered in: a split at the top makes two.
+pub fn longest_phase(transform: &dyn Transform) -> usize {
+    let children = transform.children().into_iter().map(|child| child.len());
+    children.max().unwrap_or(transform.len())
 }

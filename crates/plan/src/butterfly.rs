@@ -4,7 +4,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
-use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::method::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::transform::{Transform, TransformRef};
 use std::sync::Arc;

@@ -44,11 +44,6 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Whether it is plain C.
-    pub fn is_plain(&self) -> bool {
-        self.plan.is_plain()
-    }
-
     /// Whether this is the schoolbook product, which has the fewest kinds of steps to prove.
     pub fn is_definition(&self) -> bool {
         match self.plan.root.stages() {

@@ -75,7 +75,7 @@ fn promised_operands_need_smaller_primes() {
     assert!(((2 * 67) << 20..(4 * 67) << 20).contains(&big), "{big}");
     // A dense f multiplies any residues, whatever was promised.
     let dense = check("Z2048[x]/(x^40 + x^39 + 1)", [Operand::Small; 2], 2);
-    for candidate in dense.iter().filter(|candidate| !candidate.is_plain()) {
+    for candidate in dense.iter().filter(|candidate| !candidate.plan.is_plain()) {
         let lift = candidate.plan.root.as_method::<Lift>().expect("a lift");
         assert!(lift.is_dense() && lift.inner.domain().bounds == [1024, 1024]);
     }
@@ -137,7 +137,7 @@ fn what_is_refused() {
     // Above 2^16 plain C is what there is.
     let ring: Ring = "Z70000[x]/(x^20 - x - 1)".parse().expect("ring");
     let all = candidates(&ring, BIG, "any", &AVX2).expect("plain C");
-    assert!(!all.is_empty() && all.iter().all(Candidate::is_plain));
+    assert!(!all.is_empty() && all.iter().all(|c| c.plan.is_plain()));
     assert!(
         refused("Z17[x]/(x^20 + 1)", [Operand::Big, Operand::Within(9)]).contains("wider than")
     );

@@ -16,9 +16,9 @@
 use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, Method};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
-use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::stages::Stages;
 use crate::tree::TreeNode;

@@ -12,8 +12,8 @@
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
 use crate::grid::Grid;
+use crate::method::{Arguments, Build, DftSpec, Method};
 use crate::rader::{Doubling, Rader};
-use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::steps::{self, Group, Step};
 use crate::transform::{Transform, TransformRef};

@@ -3,11 +3,10 @@
 //! The unit is one instruction on one register of the target. What each step takes is its
 //! description's; they order plans, and measurement decides [Chiu25 §4].
 //!
-//! Every method says its own ([`Product::slots`]).
+//! Every method says its own ([`Product::slots`](crate::Product::slots)).
 
 use crate::domain::word_bits;
 use crate::network::Cost;
-use crate::plan::Plan;
 use ringforge_targets::{Costs, Target, WordCosts};
 
 /// How wide the words are that arithmetic modulo m takes, and what operations on them take.
@@ -34,20 +33,6 @@ impl Words {
     /// Registers that hold so many coefficients.
     pub fn registers(self, coefficients: usize) -> f64 {
         (coefficients as f64 / self.lanes).ceil()
-    }
-}
-
-impl Plan {
-    /// The vector slots that one product is expected to take on a target, by a model.
-    ///
-    /// ```
-    /// use ringforge_plan::Plan;
-    /// use ringforge_targets::AVX2;
-    /// let [one, two] = ["sntrup761", "sntrup761-two-prime"].map(|name| Plan::find(name).unwrap());
-    /// assert!(one.slots(&AVX2) < two.slots(&AVX2));
-    /// ```
-    pub fn slots(&self, target: &Target) -> f64 {
-        self.root.slots(&Model { target, costs: target.costs })
     }
 }
 
@@ -78,7 +63,7 @@ impl Model<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Plan;
     use ringforge_targets::AVX2;
 
     fn plan(ring: &str, tree: &str) -> Plan {

@@ -3,8 +3,8 @@
 
 use crate::base::{Base, BaseRef, BaseSpec, Shape};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, Method};
 use crate::network::Cost;
-use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::stages::Inside;
 use crate::tree::TreeNode;

@@ -40,6 +40,7 @@ mod if_square_root;
 mod karatsuba;
 mod levels;
 mod lift;
+mod method;
 mod mixed_radix;
 mod monomial_crt;
 mod network;
@@ -82,7 +83,7 @@ mod two_ntt;
 mod unit;
 mod weighted_convolution;
 
-pub use arith::{Arith, Exact, Val};
+pub use arith::{Arith, Exact, Val, rotated};
 pub use automatic::NoPlan;
 pub use base::{Base, BaseRef, BaseSpec, Shape, SmallModulus, weighted_diagonals};
 pub use binomial_crt::BinomialCrt;
@@ -105,6 +106,7 @@ pub use if_square_root::IfSquareRoot;
 pub use karatsuba::Karatsuba;
 pub use levels::{Ground, Levels, Split as LevelSplit};
 pub use lift::Lift;
+pub use method::{Arguments, Build, DftSpec, Method, Methods, PointsSpec};
 pub use mixed_radix::MixedRadix;
 pub use monomial_crt::MonomialCrt;
 pub use network::{Cost, NetOp, Network};
@@ -116,16 +118,13 @@ pub use plan::Plan;
 pub use product::{Product, ProductRef};
 pub use rader::{Doubling, Rader};
 pub use reduce_mod::ReduceMod;
-pub use registry::{
-    Arguments, Build, DftSpec, METHODS, Method, PointsSpec, build_base, build_points,
-    build_product, build_transform, methods_page,
-};
+pub use registry::{METHODS, build_product, build_transform, methods_page};
 pub use rotation::Rotation;
 pub use rotations::Rotations;
 pub use schoenhage::Schoenhage;
 pub use schoolbook::Schoolbook;
 pub use sexpr::{Form, FormKind};
-pub use split::{ChunkOp, Part, Split, rotated};
+pub use split::{ChunkOp, Part, Split};
 pub use stages::{Inside, Stages};
 pub use steps::{Group, Step};
 pub use substitute::Substitute;

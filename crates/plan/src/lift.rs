@@ -8,10 +8,10 @@
 use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, Method};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
 use crate::reduce_mod::ReduceMod;
-use crate::registry::{Arguments, Build, Method};
 use crate::schoolbook::unreduced_slots;
 use crate::sexpr::Form;
 use crate::stages::Stages;

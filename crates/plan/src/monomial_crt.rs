@@ -8,9 +8,9 @@
 use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, Method};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
-use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::stages::Stages;
 use crate::tree::TreeNode;
@@ -97,7 +97,7 @@ fn build_part(
             Refusal::new(form.at, message).instead(format!("N of at least {}", domain.operand))
         );
     }
-    crate::registry::build_product(&form, &part)
+    arguments.methods.product(&form, &part)
 }
 
 impl MonomialCrt {

@@ -1,5 +1,6 @@
 //! A whole plan: a ring, and the tree of maps that multiplies in it.
 
+use crate::cost::Model;
 use crate::domain::Domain;
 use crate::error::{PlanError, Refusal};
 use crate::levels::Levels;
@@ -11,6 +12,7 @@ use crate::sexpr::{Form, FormKind};
 use crate::stages::Stages;
 use crate::tree::TreeNode;
 use ringforge_ring::{Ring, zq};
+use ringforge_targets::Target;
 
 /// A decomposition of the product in a ring.
 #[derive(Clone, Debug)]
@@ -129,6 +131,18 @@ impl Plan {
             Stages::Remainder(lift) => lift.reduction(self.final_factor()),
             _ => None,
         }
+    }
+
+    /// The vector slots that one product is expected to take on a target, by a model.
+    ///
+    /// ```
+    /// use ringforge_plan::Plan;
+    /// use ringforge_targets::AVX2;
+    /// let [one, two] = ["sntrup761", "sntrup761-two-prime"].map(|name| Plan::find(name).unwrap());
+    /// assert!(one.slots(&AVX2) < two.slots(&AVX2));
+    /// ```
+    pub fn slots(&self, target: &Target) -> f64 {
+        self.root.slots(&Model { target, costs: target.costs })
     }
 
     /// Whether it is plain C.

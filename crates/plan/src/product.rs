@@ -2,8 +2,8 @@
 
 use crate::cost::Model;
 use crate::domain::Domain;
+use crate::method::Method;
 use crate::network::Cost;
-use crate::registry::Method;
 use crate::sexpr::Form;
 use crate::stages::Stages;
 use crate::tree::TreeNode;

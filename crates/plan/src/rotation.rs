@@ -11,7 +11,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
-use crate::registry::{Arguments, Build, DftSpec, Method};
+use crate::method::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::steps::{Group, Step};
 use crate::transform::{Transform, TransformRef};

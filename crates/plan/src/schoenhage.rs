@@ -13,9 +13,9 @@ use crate::base::Base;
 use crate::blocks::Blocks;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, DftSpec, Method};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
-use crate::registry::{Arguments, Build, DftSpec, Method, build_transform};
 use crate::sexpr::Form;
 use crate::stages::Stages;
 use crate::tree::TreeNode;
@@ -87,7 +87,7 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
     })?;
     let x = if two > 1 { 4 * k / two } else { 0 };
     let spec = DftSpec { q, len: n, root, x, width: 2 * k }.normal();
-    let transform = build_transform(&form, &spec)?;
+    let transform = arguments.methods.transform(&form, &spec)?;
     let weights = vec![q - 1; n];
     let blocks = Blocks::read(arguments, domain, (k, 2 * k), transform, weights)?;
     Ok(Arc::new(Schoenhage { blocks }))

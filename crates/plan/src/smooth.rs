@@ -4,10 +4,12 @@
 //! other parts use Cooley–Tukey. The split with the fewest slots wins. The count skips zeros of the
 //! padding and drops unread outputs [Chiu25 §3.3].
 
+use crate::blocks::longest_phase;
+use crate::method::DftSpec;
 use crate::network::Cost;
-use crate::registry::{DftSpec, build_transform};
+use crate::registry::build_transform;
 use crate::sexpr::Form;
-use crate::transform::{Transform, TransformRef};
+use crate::transform::TransformRef;
 use ringforge_ring::zq;
 use std::collections::HashMap;
 
@@ -26,12 +28,6 @@ pub struct Smooth {
 /// The slots that operations on blocks take.
 pub fn slots(cost: Cost) -> u64 {
     SCALE_SLOTS * cost.scales + cost.adds
-}
-
-/// The length of the longer phase that a transform is lowered in: a split at the top makes two.
-pub fn longest_phase(transform: &dyn Transform) -> usize {
-    let children = transform.children().into_iter().map(|child| child.len());
-    children.max().unwrap_or(transform.len())
 }
 
 impl Smooth {

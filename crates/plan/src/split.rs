@@ -4,6 +4,7 @@
 //! A *chunk* is some of the operand's coefficients; values of the maps are as long as a chunk. They
 //! are numbered: the inputs first, then one for each operation.
 
+use crate::arith::rotated;
 use crate::base::{BaseRef, SmallModulus};
 use crate::network::Cost;
 use ringforge_ring::zq;
@@ -123,12 +124,6 @@ fn run(ops: &[ChunkOp], inputs: Vec<Vec<u64>>, q: u64) -> Vec<Vec<u64>> {
         values.push(value);
     }
     values
-}
-
-/// Coefficient j of y^k·a mod y^m + 1: which coefficient of a, and whether negated.
-pub fn rotated(j: usize, k: usize, m: usize) -> (usize, bool) {
-    let from = (j + 2 * m - k % (2 * m)) % (2 * m);
-    (from % m, from >= m)
 }
 
 impl Split {

@@ -2,7 +2,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::grid::Grid;
-use crate::registry::{DftSpec, Method};
+use crate::method::{DftSpec, Method};
 use crate::sexpr::Form;
 use crate::steps::Step;
 use crate::transform::{Axes, Transform, TransformRef};

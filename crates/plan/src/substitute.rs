@@ -12,11 +12,9 @@ use crate::blocks::Blocks;
 use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, DftSpec, Method, Methods, PointsSpec};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
-use crate::registry::{
-    Arguments, Build, DftSpec, Method, PointsSpec, build_points, build_transform,
-};
 use crate::sexpr::Form;
 use crate::stages::Stages;
 use crate::transform::TransformRef;
@@ -60,7 +58,8 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
         }
     };
     let form = arguments.form("a transform")?;
-    let place = Place { at, degree, weight, form: &form };
+    let methods = arguments.methods;
+    let place = Place { methods, at, degree, weight, form: &form };
     let (k, transform) = match k {
         Some(k) => (k, place.transform(domain, k)?),
         None => place.derived(domain)?,
@@ -72,6 +71,8 @@ fn build(arguments: &mut Arguments, domain: &Domain) -> Result<ProductRef, Refus
 
 /// Where a transform is wanted.
 struct Place<'a> {
+    /// What the form may name.
+    methods: Methods,
     /// Where K stands in the text.
     at: usize,
     /// n of x^n − w, or the length of a product without a modulus.
@@ -136,7 +137,7 @@ impl Place<'_> {
         }
         let n = degree / k;
         let q = domain.q;
-        if let Some(points) = build_points(form, &PointsSpec { q, len: n, weight })? {
+        if let Some(points) = self.methods.points(form, &PointsSpec { q, len: n, weight })? {
             return Ok(points);
         }
         if let Some(weight) = weight.filter(|&w| w != 1) {
@@ -152,7 +153,7 @@ impl Place<'_> {
             Refusal::new(form.at, format!("{what}: {missing}"))
                 .instead(lengths(domain, k, &missing))
         })?;
-        build_transform(form, &spec)
+        self.methods.transform(form, &spec)
     }
 }
 

@@ -4,8 +4,9 @@ use crate::arith::{Arith, Exact, Val};
 use crate::base::{BaseRef, BaseSpec, Shape, SmallModulus};
 use crate::error::PlanError;
 use crate::grid::Grid;
+use crate::method::{DftSpec, Methods, PointsSpec};
 use crate::network::Network;
-use crate::registry::{DftSpec, PointsSpec, build_base, build_points, build_transform};
+use crate::registry::{METHODS, build_transform};
 use crate::sexpr::Form;
 use crate::steps::Step;
 use crate::transform::{Transform, TransformRef};
@@ -47,7 +48,7 @@ pub fn try_points(
 ) -> Result<TransformRef, PlanError> {
     let spec = PointsSpec { q, len: n, weight };
     Form::parse(text)
-        .and_then(|form| build_points(&form, &spec))
+        .and_then(|form| Methods(METHODS).points(&form, &spec))
         .map(|points| points.unwrap_or_else(|| panic!("{text} is no method for points")))
         .map_err(|refusal| refusal.within(text))
 }
@@ -56,7 +57,7 @@ pub fn try_points(
 pub fn try_base(q: u64, size: usize, shape: Shape, text: &str) -> Result<BaseRef, PlanError> {
     let spec = BaseSpec { q, size, shape };
     Form::parse(text)
-        .and_then(|form| build_base(&form, &spec))
+        .and_then(|form| Methods(METHODS).base(&form, &spec))
         .map_err(|refusal| refusal.within(text))
 }
 

@@ -9,8 +9,8 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, DftSpec, Method};
 use crate::network::Cost;
-use crate::registry::{Arguments, Build, DftSpec, Method};
 use crate::sexpr::Form;
 use crate::transform::{Transform, TransformRef};
 use ringforge_ring::zq;

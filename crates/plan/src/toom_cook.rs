@@ -15,8 +15,8 @@
 use crate::arith::{Arith, Exact, Val};
 use crate::base::{Base, BaseRef, BaseSpec, Shape};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, Method};
 use crate::network::{Cost, Network};
-use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::stages::Inside;
 use crate::toom_five;

@@ -2,8 +2,8 @@
 
 use crate::arith::{Arith, Exact, Val};
 use crate::grid::Grid;
+use crate::method::{DftSpec, Method};
 use crate::network::{Cost, Network};
-use crate::registry::{DftSpec, Method};
 use crate::sexpr::Form;
 use crate::steps::{self, Step};
 use crate::unit::Unit;

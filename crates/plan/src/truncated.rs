@@ -10,7 +10,7 @@
 
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
-use crate::registry::{Arguments, Build, DftSpec, Method, PointsSpec};
+use crate::method::{Arguments, Build, DftSpec, Method, PointsSpec};
 use crate::sexpr::Form;
 use crate::steps::{Group, Step};
 use crate::transform::{Transform, TransformRef};

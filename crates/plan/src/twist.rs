@@ -9,7 +9,7 @@
 use crate::arith::{Arith, Val};
 use crate::error::Refusal;
 use crate::grid::Grid;
-use crate::registry::{Arguments, Build, DftSpec, Method, PointsSpec, build_transform};
+use crate::method::{Arguments, Build, DftSpec, Method, PointsSpec};
 use crate::sexpr::Form;
 use crate::transform::{Transform, TransformRef};
 use crate::unit::Unit;
@@ -71,7 +71,7 @@ pub(crate) fn twisted(
         let message = format!("{weight} has no root of order {n} mod {q}");
         Refusal::new(form.at, message).instead(format!("weights such as {}", weights.join(", ")))
     })?;
-    let inner = build_transform(&form, &spec)?;
+    let inner = arguments.methods.transform(&form, &spec)?;
     Ok(Arc::new(Twist { factor, inner }))
 }
 

@@ -7,8 +7,8 @@
 
 use crate::base::{Base, BaseRef, BaseSpec, Shape, SmallModulus};
 use crate::error::Refusal;
+use crate::method::{Arguments, Build, Method};
 use crate::network::Cost;
-use crate::registry::{Arguments, Build, Method};
 use crate::sexpr::Form;
 use crate::split::{Chunks, Part, Split, neighbours};
 use crate::stages::Inside;

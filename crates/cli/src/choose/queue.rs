@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
             }
             self.give_up();
             // Nothing in plain C goes by a schedule.
-            let plain = self.all[one.trial].is_plain();
+            let plain = self.all[one.trial].plan.is_plain();
             if !plain && !self.is_hopeless(one.trial) && !self.easier.contains(&one.trial) {
                 self.easier.push(one.trial);
                 let (_, easier) = self.chooser.schedules(self.target, &one.tried.made.plan)?;
@@ -229,7 +229,7 @@ impl<'a> Search<'a> {
 
     /// Whether a candidate is proved sooner than others: plain C, and the schoolbook product.
     fn is_sure(&self, trial: usize) -> bool {
-        self.all[trial].is_definition() || self.all[trial].is_plain()
+        self.all[trial].is_definition() || self.all[trial].plan.is_plain()
     }
 
     /// Removes from the queue what there is no patience for.
@@ -247,7 +247,10 @@ impl<'a> Search<'a> {
     /// Where plain C and the schoolbook product are among the candidates.
     fn sure(&self) -> Vec<usize> {
         let find = |which: fn(&Candidate) -> bool| self.all.iter().position(which);
-        [find(Candidate::is_plain), find(Candidate::is_definition)].into_iter().flatten().collect()
+        [find(|c| c.plan.is_plain()), find(Candidate::is_definition)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// Makes the next `count` candidates that have a program, and times them. Returns whether there
@@ -279,7 +282,7 @@ impl<'a> Search<'a> {
         }
         let sure = if first && timed && !self.whole { self.sure() } else { Vec::new() };
         for i in sure {
-            let near = self.all[i].cost <= NEAR * self.all[0].cost || self.all[i].is_plain();
+            let near = self.all[i].cost <= NEAR * self.all[0].cost || self.all[i].plan.is_plain();
             if near && i >= self.next {
                 made.extend(self.usual(i)?);
             }
