@@ -123,7 +123,7 @@ fn limits_end_a_replay() {
     let (object, contract, certificate) = proved(&dir);
     // A function that has no pieces, at 2^33 points: some ten seconds.
     let long =
-        "input 0 0\nlow 33 0 1 0 1\nfun 64 lin 0 1\nfun 64 mul 0 0\nfun 64 xor 0 1\nfunction 1 2\n";
+        "input 0 0\nlow 33 0 1 0 1\nfun 64 lin 0 1\nfun 64 mul 0 0\nfun 64 and 0 1\nfunction 1 2\n";
     let text =
         unpacked(&certificate).replacen("case disjoint\n", &format!("case disjoint\n{long}"), 1);
     let slow = dir.path().join("slow.gz").display().to_string();

@@ -1,11 +1,11 @@
 //! Reads certificates: every line in bounded memory, and the first malformed line by its number.
 
-use crate::{HEAD, NAMES};
+use crate::HEAD;
 use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::{Witness, Zero};
 use ringforge_kernel::form::{Form, Word};
-use ringforge_kernel::fun::{Fun, FunId, FunOp, Op};
+use ringforge_kernel::fun::{Fun, FunId, FunOp};
 use smallvec::SmallVec;
 use std::io::{BufRead, Read};
 use std::str::{FromStr, SplitAsciiWhitespace};
@@ -222,12 +222,12 @@ impl<'a> Reader<'a> {
         let width = self.number()?;
         let op = match self.next()? {
             "lin" => FunOp::Lin { k: self.number()?, x: self.number()?, c: SmallVec::new() },
-            "const" => FunOp::Const(self.number()?),
-            "slice" => FunOp::Word(Op::Slice { lo: self.number()? }),
-            name => {
-                let known = NAMES.iter().find(|n| n.0 == name);
-                known.map(|n| n.1.clone()).ok_or_else(|| format!("no operation `{name}`"))?
-            }
+            "floor" => FunOp::Floor(self.number()?),
+            "mul" => FunOp::Mul,
+            "and" => FunOp::And,
+            "less" => FunOp::Less,
+            "select" => FunOp::Select,
+            name => return Err(format!("no operation `{name}`")),
         };
         let mut f = Fun { width, op, args: SmallVec::new() };
         while let Some(word) = self.words.next() {

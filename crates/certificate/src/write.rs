@@ -1,11 +1,11 @@
 //! Writes certificates: the lines of each call.
 
-use crate::{HEAD, NAMES};
+use crate::HEAD;
 use ringforge_kernel::atom::Atom;
 use ringforge_kernel::certificate::{Line, Rule};
 use ringforge_kernel::claim::{Witness, Zero};
 use ringforge_kernel::form::{Form, Word};
-use ringforge_kernel::fun::{Fun, FunOp, Op};
+use ringforge_kernel::fun::{Fun, FunOp};
 use std::fmt::Write;
 
 /// The certificate of a function: the lines of each call that differs from those before it.
@@ -89,24 +89,14 @@ pub fn write(line: &Line, out: &mut String) {
 
 fn fun(f: &Fun, out: &mut String) {
     let _ = write!(out, "fun {}", f.width);
-    let name = match &f.op {
-        FunOp::Lin { k, x, .. } => {
-            let _ = write!(out, " lin {k} {x}");
-            ""
-        }
-        FunOp::Const(c) => {
-            let _ = write!(out, " const {c}");
-            ""
-        }
-        FunOp::Word(Op::Slice { lo }) => {
-            let _ = write!(out, " slice {lo}");
-            ""
-        }
-        op => NAMES.iter().find(|n| n.1 == *op).map_or("", |n| n.0),
+    let _ = match &f.op {
+        FunOp::Lin { k, x, .. } => write!(out, " lin {k} {x}"),
+        FunOp::Floor(lo) => write!(out, " floor {lo}"),
+        FunOp::Mul => write!(out, " mul"),
+        FunOp::And => write!(out, " and"),
+        FunOp::Less => write!(out, " less"),
+        FunOp::Select => write!(out, " select"),
     };
-    if !name.is_empty() {
-        let _ = write!(out, " {name}");
-    }
     for (i, a) in f.args.iter().enumerate() {
         let _ = write!(out, " {}", a.0);
         if let FunOp::Lin { c, .. } = &f.op {

@@ -211,7 +211,6 @@ mod tests {
     use super::*;
     use crate::compare::Term;
     use crate::form::Form;
-    use crate::fun::{Fun, FunOp};
 
     #[test]
     fn values_are_rounded_as_their_atoms_say() {
@@ -234,8 +233,7 @@ mod tests {
     fn integers_are_known_modulo_divisors() {
         let mut facts = Facts::new(vec![(-9, 9)], 1 << 10);
         let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
-        let id = Fun { width: 8, op: FunOp::Const(0), args: Default::default() };
-        let fun = facts.enumerated.funs.intern(id);
+        let fun = facts.enumerated.funs.constant(8, 0);
         let f = facts.atom(Atom::Function { of: x, fun }).expect("a function");
         let form = Form { k: 0, t: vec![(x, 1), (f, 1)] };
         let name = facts.atom(Atom::Name(form.into())).expect("a name");

@@ -283,7 +283,7 @@ fn gcd(mut a: u128, mut b: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fun::{Fun, FunOp, Op};
+    use ringforge_machine::graph::Op;
 
     /// x in [-9, 9], y in [-5, 5], and atoms of x: 3x + 5, and x + 6 where x is negative.
     fn facts() -> (Facts, [AtomId; 4]) {
@@ -295,8 +295,7 @@ mod tests {
         let funs = &mut facts.enumerated.funs;
         let line = funs.lin(16, 5, 3, &[]);
         let (same, zero) = (funs.lin(16, 0, 1, &[]), funs.constant(16, 0));
-        let args = [same, zero].into_iter().collect();
-        let less = funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
+        let less = funs.word(1, &Op::Slt, &[same, zero]).expect("a function");
         let step = funs.lin(16, 0, 1, &[(less, -6)]);
         let [f, g] = [line, step].map(|fun| facts.atom(Atom::Function { of: x, fun }));
         (facts, [x, y, f.expect("a function"), g.expect("a function")])

@@ -6,7 +6,8 @@
 use crate::atom::{Atom, Facts};
 use crate::claim::Why;
 use crate::form::{AtomId, Word};
-use crate::fun::{Fun, FunId, FunOp, OPERATIONS, Op};
+use crate::fun::{FunId, OPERATIONS};
+use ringforge_machine::graph::Op;
 
 /// Functions that composition may lead to, in one case.
 const FUNCTIONS: usize = 1 << 22;
@@ -126,9 +127,8 @@ impl Facts {
         if shift == 0 {
             return Ok(Some((base, whole)));
         }
-        let args = [whole].into_iter().collect();
-        let slice = Fun { width: 64 - shift, op: FunOp::Word(Op::Slice { lo: shift }), args };
-        Ok(Some((base, self.enumerated.funs.intern(slice))))
+        let slice = self.enumerated.funs.word(64 - shift, &Op::Slice { lo: shift }, &[whole]);
+        Ok(slice.map(|slice| (base, slice)))
     }
 }
 
@@ -159,9 +159,8 @@ mod tests {
         let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
         let half = |facts: &mut Facts, of: AtomId, bits: u8| {
             let whole = facts.enumerated.funs.lin(64, 0, 1, &[]);
-            let args = [whole].into_iter().collect();
-            let op = FunOp::Word(Op::Slice { lo: bits });
-            let fun = facts.enumerated.funs.intern(Fun { width: 64 - bits, op, args });
+            let fun = facts.enumerated.funs.word(64 - bits, &Op::Slice { lo: bits }, &[whole]);
+            let fun = fun.expect("a function");
             facts.atom(Atom::Function { of, fun }).expect("a function")
         };
         let (first, eighth) = (half(&mut facts, x, 1), half(&mut facts, x, 3));
@@ -183,11 +182,8 @@ mod tests {
         let mut chain = |first: FunId, size: usize| {
             let (mut last, mut before) = (first, first);
             for _ in 1..size {
-                let args = [last, before].into_iter().collect();
-                before = std::mem::replace(
-                    &mut last,
-                    funs.intern(Fun { width: 64, op: FunOp::Word(Op::Xor), args }),
-                );
+                let product = funs.word(64, &Op::Mul, &[last, before]).expect("a function");
+                before = std::mem::replace(&mut last, product);
             }
             last
         };
@@ -239,7 +235,7 @@ mod tests {
     fn a_quotient_is_a_function_of_what_it_is_of() {
         // The least and the greatest x·2^53 that are words of 64 bits are x = -1024 and 1023.
         for (c, bits) in [(1, 3), (-7, 1), (1 << 53, 1), (1 << 53, 63)] {
-            let (base, fun, mut facts) = quotient(&[c], bits).expect("a function");
+            let (base, fun, facts) = quotient(&[c], bits).expect("a function");
             assert_eq!(base, 0);
             for x in [-1000i64, -7, -1, 0, 1, 5, 999, 1000] {
                 let want = (c * i128::from(x)) >> bits;

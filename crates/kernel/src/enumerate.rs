@@ -137,7 +137,7 @@ impl Enumerated {
         if width < 0 || self.funs.size(f) > OPERATIONS {
             return false;
         }
-        let (funs, budget) = (&mut self.funs, &mut self.budget);
+        let (funs, budget) = (&self.funs, &mut self.budget);
         let mut tell = |piece: Piece| match piece {
             Piece::Affine { lo, hi, k, c } => [lo, (lo + 1).min(hi), hi]
                 .into_iter()

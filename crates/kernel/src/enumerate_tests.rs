@@ -1,7 +1,7 @@
 //! Ranges and lines against what each point says, and what they cost.
 
 use super::*;
-use crate::fun::{Fun, FunOp, Op};
+use ringforge_machine::graph::Op;
 
 fn table() -> Enumerated {
     Enumerated::new(1 << 30)
@@ -11,8 +11,8 @@ fn table() -> Enumerated {
 fn barrett(e: &mut Enumerated, q: i64) -> FunId {
     let v = (65536 + q / 2) / q;
     let wide = e.funs.lin(32, 1 << 15, v, &[]);
-    let op = FunOp::Word(Op::Slice { lo: 16 });
-    let quotient = e.funs.intern(Fun { width: 16, op, args: [wide].into_iter().collect() });
+    let op = Op::Slice { lo: 16 };
+    let quotient = e.funs.word(16, &op, &[wide]).expect("a function");
     e.funs.lin(16, 0, 1, &[(quotient, -q)])
 }
 
@@ -39,8 +39,7 @@ fn every_point_counts() {
             // 5x + 3 but at one point.
             let x = e.funs.lin(64, 0, 1, &[]);
             let there = e.funs.constant(64, at);
-            let args = [x, there].into_iter().collect();
-            let eq = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Eq), args });
+            let eq = e.funs.word(1, &Op::Eq, &[x, there]).expect("a function");
             let f = e.funs.lin(64, 3, 5, &[(eq, 1)]);
             assert_eq!(e.line(f, 0, 4000, m), None, "{at} {m}");
             assert!(e.line(f, at + 1, 9000, m).is_some());
@@ -88,11 +87,9 @@ fn wide_intervals_go_by_pieces_and_the_budget_ends() {
 fn a_line_is_one_within_its_interval() {
     let mut e = table();
     let (x, zero) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, 0));
-    let args = [x, zero].into_iter().collect();
-    let less = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
+    let less = e.funs.word(1, &Op::Slt, &[x, zero]).expect("a function");
     let minus = e.funs.lin(32, 0, -1, &[]);
-    let args = [less, minus, x].into_iter().collect();
-    let f = e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Select), args });
+    let f = e.funs.word(32, &Op::Select, &[less, minus, x]).expect("a function");
     assert_eq!(e.line(f, 0, 100, 97), Some((1, 0)));
     assert_eq!(e.line(f, -100, 0, 97), Some((96, 0)));
     assert_eq!(e.line(f, -100, -1, 97), Some((96, 0)));
@@ -188,11 +185,9 @@ fn of_a_piece_the_slope_counts() {
     let (middle, m) = (97 * 3000 + 1, 97);
     let mut e = table();
     let (x, a) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, middle + 1));
-    let args = [x, a].into_iter().collect();
-    let less = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
+    let less = e.funs.word(1, &Op::Slt, &[x, a]).expect("a function");
     let steep = e.funs.lin(32, -middle - 1, 2, &[]);
-    let args = [less, x, steep].into_iter().collect();
-    let f = e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Select), args });
+    let f = e.funs.word(32, &Op::Select, &[less, x, steep]).expect("a function");
     let mut slopes = Vec::new();
     let few = each_piece(&mut e.funs, f, (0, 2 * middle), 1000, &mut (1 << 30), &mut |piece| {
         let Piece::Affine { c, .. } = piece else { panic!("{piece:?}") };
@@ -229,11 +224,9 @@ fn what_is_kept_is_what_would_be_found() {
         // |x|, and where it is taken to be negative.
         let mut e = table();
         let (x, zero) = (e.funs.lin(32, 0, 1, &[]), e.funs.constant(32, 0));
-        let args = [x, zero].into_iter().collect();
-        let less = e.funs.intern(Fun { width: 1, op: FunOp::Word(Op::Slt), args });
+        let less = e.funs.word(1, &Op::Slt, &[x, zero]).expect("a function");
         let minus = e.funs.lin(32, 0, -1, &[]);
-        let args = [less, minus, x].into_iter().collect();
-        let f = e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Select), args });
+        let f = e.funs.word(32, &Op::Select, &[less, minus, x]).expect("a function");
         for &(lo, hi) in order() {
             let size = |x: i64| x.abs();
             let all = (lo..=hi).map(size);
@@ -257,8 +250,7 @@ fn work_adds_up() {
     let squares: Vec<FunId> = (0..8)
         .map(|k| {
             let x = e.funs.lin(32, k, 1, &[]);
-            let args = [x, x].into_iter().collect();
-            e.funs.intern(Fun { width: 32, op: FunOp::Word(Op::Mul), args })
+            e.funs.word(32, &Op::Mul, &[x, x]).expect("a function")
         })
         .collect();
     // Two operations at each of 1,000 points.
@@ -275,8 +267,7 @@ fn work_adds_up() {
     let cost = 2 * wide as u64;
     let mut e = Enumerated::new(0);
     let x = e.funs.lin(64, 0, 1, &[]);
-    let args = [x, x].into_iter().collect();
-    let f = e.funs.intern(Fun { width: 64, op: FunOp::Word(Op::Mul), args });
+    let f = e.funs.word(64, &Op::Mul, &[x, x]).expect("a function");
     let (mut spent, ends) = (1 << 40, (0, wide - 1));
     let few = each_piece(&mut e.funs, f, ends, LOOKED_AT, &mut spent, &mut |_| true);
     assert!(few.is_none());
@@ -322,10 +313,8 @@ fn wide_intervals_of_one_function_share_their_parts() {
     let mut e = Enumerated::new(1 << 40);
     let q = 30011;
     let wide = e.funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
-    let args = [wide].into_iter().collect();
-    let part = e.funs.intern(Fun { width: 24, op: FunOp::Word(Op::Slice { lo: 40 }), args });
-    let args = [part].into_iter().collect();
-    let quotient = e.funs.intern(Fun { width: 64, op: FunOp::Word(Op::Sext), args });
+    let part = e.funs.word(24, &Op::Slice { lo: 40 }, &[wide]).expect("a function");
+    let quotient = e.funs.word(64, &Op::Sext, &[part]).expect("a function");
     let f = e.funs.lin(64, 0, 1, &[(quotient, -q)]);
     let end = 1i64 << 22;
     for i in 0..300 {

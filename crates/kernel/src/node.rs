@@ -5,7 +5,7 @@ use crate::atom::{Atom, Facts};
 use crate::certificate::Rule;
 use crate::claim::{Why, Witness};
 use crate::form::{AtomId, Form, Word};
-use crate::fun::{Fun, FunId, FunOp};
+use crate::fun::FunId;
 use ringforge_machine::graph::{Graph, Node, NodeId, Op};
 
 /// Terms of a product at most.
@@ -178,8 +178,7 @@ impl Visit<'_> {
                 let wanted =
                     if let Op::Slice { lo } = op { arg.bits.max(lo + width) } else { from };
                 let f = self.argument(*base, word, arg, wanted)?;
-                let f = self.op(width, op, &[f])?;
-                self.named(*base, f)
+                self.named(*base, width, op, &[f])
             }
             (Some(Rule::Extend { form, by }), Op::Sext | Op::Zext) => {
                 self.lies(word, form, by, from, ends(from, *op == Op::Sext))?;
@@ -255,9 +254,8 @@ impl Visit<'_> {
             }
             within(self.facts.interval(&rest)?, ends(64, true))?;
             let f = self.over(base, &Word::of(&rest, 64))?;
-            let f = self.op(64 - lo, &Op::Slice { lo }, &[f])?;
-            let atom = self.facts.atom(Atom::Function { of: base, fun: f })?;
-            return Ok(whole.plus(&Word::atom(atom, bits), 1));
+            let part = self.named(base, 64 - lo, &Op::Slice { lo }, &[f])?;
+            return Ok(whole.plus(&Word { bits, ..part }, 1));
         }
         if let Ok((l, h)) = self.facts.interval(&rest)
             && l >> lo == h >> lo
@@ -428,8 +426,7 @@ impl Visit<'_> {
                         self.argument(*base, &word, &args[0], from)?,
                         self.argument(*base, &high, &args[1], bits)?,
                     ];
-                    let f = self.op(width, &Op::Concat, &funs)?;
-                    self.named(*base, f)?
+                    self.named(*base, width, &Op::Concat, &funs)?
                 }
                 _ => {
                     let low = self.step(&word, from, &Op::Zext, width)?;
@@ -458,24 +455,7 @@ impl Visit<'_> {
             let word = self.word(id).clone();
             funs.push(self.argument(base, &word, arg, wanted)?);
         }
-        let f = match node.op {
-            Op::Add | Op::Sub | Op::Shl(_) => {
-                let factors = match node.op {
-                    Op::Shl(k) => [1i64.wrapping_shl(k.into()), 0],
-                    Op::Sub => [1, -1],
-                    _ => [1, 1],
-                };
-                let terms: Vec<(FunId, i64)> = funs.into_iter().zip(factors).collect();
-                self.facts.enumerated.funs.lin(bits, 0, 0, &terms)
-            }
-            Op::Lshr(k) | Op::Ashr(k) => {
-                let part = self.op(w - k, &Op::Slice { lo: k }, &funs)?;
-                let signed = matches!(node.op, Op::Ashr(_));
-                self.op(w, &extension(signed), &[part])?
-            }
-            _ => self.op(bits, &node.op, &funs)?,
-        };
-        self.named(base, f)
+        self.named(base, bits, &node.op, &funs)
     }
 
     /// The low bits of an argument as a function of an atom: of a word that is congruent to it, and known for so many.
@@ -488,27 +468,15 @@ impl Visit<'_> {
         self.over(base, &arg.low(wanted))
     }
 
-    fn op(&mut self, width: u8, op: &Op, args: &[FunId]) -> Result<FunId, Why> {
+    /// An operation on functions of an atom, as a word.
+    fn named(&mut self, base: AtomId, bits: u8, op: &Op, args: &[FunId]) -> Result<Word, Why> {
         let funs = &mut self.facts.enumerated.funs;
-        // What is extended to its own width, or all bits of a word, stays what it is, a signed reading.
-        if matches!(op, Op::Sext | Op::Zext | Op::Slice { lo: 0 })
-            && funs.get(args[0]).width == width
-        {
-            return Ok(args[0]);
+        let fun = funs.word(bits, op, args).ok_or("an operation without arguments")?;
+        if let Some(k) = funs.number(fun) {
+            return Ok(Word::constant(k, bits));
         }
-        let args = args.iter().copied().collect();
-        funs.checked(Fun { width, op: FunOp::Word(op.clone()), args })
-    }
-
-    /// A function of an atom as a word of its width.
-    fn named(&mut self, base: AtomId, f: FunId) -> Result<Word, Why> {
-        let fun = self.facts.enumerated.funs.get(f);
-        let width = fun.width;
-        if let FunOp::Const(c) = fun.op {
-            return Ok(Word::constant(c, width));
-        }
-        let atom = self.facts.atom(Atom::Function { of: base, fun: f })?;
-        Ok(Word::atom(atom, width))
+        let atom = self.facts.atom(Atom::Function { of: base, fun })?;
+        Ok(Word::atom(atom, bits))
     }
 
     /// A word as a function of an atom, through names of functions of it.

@@ -5,7 +5,7 @@
 //! integers. If a node is not affine on an interval (it wraps, or its sign changes), the interval is
 //! halved. Intervals of a few hundred points are enumerated.
 
-use crate::fun::{FunId, Funs, Step, StepOp};
+use crate::fun::{Fun, FunId, FunOp, Funs};
 
 /// What a function is on a part of an interval, in order and without gaps.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ const LEAF: i64 = 256;
 /// [`None`] if there are too many, or more than `budget` evaluations of an operation are needed, which are taken from
 /// it: some may have been told then.
 pub fn each_piece(
-    funs: &mut Funs,
+    funs: &Funs,
     f: FunId,
     (lo, hi): (i64, i64),
     most: usize,
@@ -48,7 +48,8 @@ pub fn each_piece(
     if lo < -(1 << 50) || hi > 1 << 50 {
         return None;
     }
-    let (program, size) = (funs.program(f), funs.size(f) as u64);
+    let steps = funs.program(f);
+    let size = steps.len() as u64;
     let mut todo = vec![(lo, hi)];
     let mut seen = 0;
     while let Some((lo, hi)) = todo.pop() {
@@ -57,7 +58,7 @@ pub fn each_piece(
         if seen > most {
             return None;
         }
-        let piece = if let Some(Line { k, c }) = line(&program.steps, lo, hi) {
+        let piece = if let Some(Line { k, c }) = line(&steps, lo, hi) {
             Piece::Affine { lo, hi, k, c }
         } else if hi - lo < LEAF {
             *budget = budget.checked_sub(size * LEAF as u64)?;
@@ -100,7 +101,7 @@ impl Line {
 }
 
 /// The function as one line on `[lo, hi]`, if every step is one there.
-fn line(steps: &[Step], lo: i64, hi: i64) -> Option<Line> {
+fn line(steps: &[Fun], lo: i64, hi: i64) -> Option<Line> {
     let mut lines: Vec<Line> = Vec::with_capacity(steps.len());
     for step in steps {
         let whole = apply(step, &lines, lo, hi)?;
@@ -115,10 +116,10 @@ fn line(steps: &[Step], lo: i64, hi: i64) -> Option<Line> {
 }
 
 /// One step before it wraps; [`None`] where it is not affine on the interval, or not seen to be.
-fn apply(step: &Step, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
-    let arg = |i: usize| lines[step.args[i]];
+fn apply(step: &Fun, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
+    let arg = |i: usize| lines[step.args[i].0 as usize];
     let line = match &step.op {
-        StepOp::Lin { k, x, c } => {
+        FunOp::Lin { k, x, c } => {
             let mut sum = Line { k: (*k).into(), c: (*x).into() };
             for (i, &c) in c.iter().enumerate() {
                 sum.k = sum.k.checked_add(arg(i).k.checked_mul(c.into())?)?;
@@ -126,7 +127,7 @@ fn apply(step: &Step, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
             }
             sum
         }
-        StepOp::Floor(from) => {
+        FunOp::Floor(from) => {
             let (min, max) = arg(0).ends(lo, hi)?;
             if min >> from == max >> from {
                 Line::constant(min >> from)
@@ -135,19 +136,19 @@ fn apply(step: &Step, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
                 whole.then_some(Line { k: arg(0).k >> from, c: arg(0).c >> from })?
             }
         }
-        StepOp::Mul => match (arg(0), arg(1)) {
+        FunOp::Mul => match (arg(0), arg(1)) {
             (a, Line { k: m, c: 0 }) | (Line { k: m, c: 0 }, a) => {
                 Line { k: a.k.checked_mul(m)?, c: a.c.checked_mul(m)? }
             }
             _ => return None,
         },
-        StepOp::And => match (arg(0), arg(1)) {
+        FunOp::And => match (arg(0), arg(1)) {
             (Line { k, c: 0 }, Line { k: m, c: 0 }) => Line::constant(k & m),
             (a, Line { k: -1, c: 0 }) | (Line { k: -1, c: 0 }, a) => a,
             (_, Line { k: 0, c: 0 }) | (Line { k: 0, c: 0 }, _) => Line::constant(0),
             _ => return None,
         },
-        StepOp::Less => {
+        FunOp::Less => {
             let (a, b) = (arg(0), arg(1));
             let (min, max) = Line { k: a.k - b.k, c: a.c - b.c }.ends(lo, hi)?;
             match (min, max) {
@@ -156,7 +157,7 @@ fn apply(step: &Step, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
                 _ => return None,
             }
         }
-        StepOp::Select => match arg(0) {
+        FunOp::Select => match arg(0) {
             Line { k: 0, c: 0 } => arg(2),
             Line { c: 0, .. } => arg(1),
             _ => return None,
@@ -168,9 +169,9 @@ fn apply(step: &Step, lines: &[Line], lo: i64, hi: i64) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fun::{Fun, FunOp, Op};
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
+    use ringforge_machine::graph::Op;
 
     /// Intervals that are looked at.
     const MOST: usize = 1 << 15;
@@ -209,8 +210,8 @@ mod tests {
                     all.iter().copied().filter(|f| funs.get(*f).width == w).collect();
                 (!same.is_empty()).then(|| same[r.random_range(0..same.len())])
             };
-            let op = |funs: &mut Funs, w: u8, op: FunOp, args: &[FunId]| {
-                funs.intern(Fun { width: w, op, args: args.iter().copied().collect() })
+            let op = |funs: &mut Funs, w: u8, op: Op, args: &[FunId]| {
+                funs.word(w, &op, args).expect("a function")
             };
             let small = |r: &mut StdRng| [0, 1, -1, 2, 3, 8, 16, -256, 4591][r.random_range(0..9)];
             let kind = r.random_range(0..13);
@@ -228,34 +229,25 @@ mod tests {
                     let have = funs.get(x).width;
                     let lo = r.random_range(0..have);
                     let width = if r.random() { have - lo } else { r.random_range(1..=have - lo) };
-                    Some(op(funs, width, FunOp::Word(Op::Slice { lo }), &[x]))
+                    Some(op(funs, width, Op::Slice { lo }, &[x]))
                 }
                 (5, Some(x)) => {
                     let y = pick(r).unwrap_or(x);
                     let width = funs.get(x).width + funs.get(y).width;
-                    (width <= 64).then(|| op(funs, width, FunOp::Word(Op::Concat), &[x, y]))
+                    (width <= 64).then(|| op(funs, width, Op::Concat, &[x, y]))
                 }
                 (6, Some(x)) if funs.get(x).width < w => {
-                    let kind =
-                        if r.random() { FunOp::Word(Op::Sext) } else { FunOp::Word(Op::Zext) };
+                    let kind = if r.random() { Op::Sext } else { Op::Zext };
                     Some(op(funs, w, kind, &[x]))
                 }
                 (7, Some(x)) => {
                     let w = funs.get(x).width;
-                    let kind = [FunOp::Word(Op::Eq), FunOp::Word(Op::Ult), FunOp::Word(Op::Slt)]
-                        [r.random_range(0..3)]
-                    .clone();
+                    let kind = [Op::Eq, Op::Ult, Op::Slt][r.random_range(0..3)].clone();
                     of(funs, r, w).map(|y| op(funs, 1, kind, &[x, y]))
                 }
                 (8, Some(x)) => {
                     let w = funs.get(x).width;
-                    let kind = [
-                        FunOp::Word(Op::And),
-                        FunOp::Word(Op::Or),
-                        FunOp::Word(Op::Xor),
-                        FunOp::Word(Op::Mul),
-                    ][r.random_range(0..4)]
-                    .clone();
+                    let kind = [Op::And, Op::Or, Op::Xor, Op::Mul][r.random_range(0..4)].clone();
                     let other = if r.random() {
                         let k = [0, -1, -1, 3][r.random_range(0..4)];
                         Some(funs.constant(w, k))
@@ -274,11 +266,10 @@ mod tests {
                     let w = funs.get(x).width;
                     of(funs, r, 1)
                         .zip(of(funs, r, w))
-                        .map(|(c, y)| op(funs, w, FunOp::Word(Op::Select), &[c, x, y]))
+                        .map(|(c, y)| op(funs, w, Op::Select, &[c, x, y]))
                 }
                 (11 | 12, Some(x)) if funs.get(x).width >= w => {
-                    let kind =
-                        if r.random() { FunOp::Word(Op::SatS) } else { FunOp::Word(Op::SatU) };
+                    let kind = if r.random() { Op::SatS } else { Op::SatU };
                     Some(op(funs, w, kind, &[x]))
                 }
                 _ => None,
@@ -336,16 +327,10 @@ mod tests {
     #[test]
     fn bits_of_two_lines_are_no_line() {
         let mut funs = Funs::default();
-        for (op, k) in [
-            (FunOp::Word(Op::And), -1),
-            (FunOp::Word(Op::And), 0),
-            (FunOp::Word(Op::Or), 0),
-            (FunOp::Word(Op::Xor), -1),
-        ] {
+        for (op, k) in [(Op::And, -1), (Op::And, 0), (Op::Or, 0), (Op::Xor, -1)] {
             let (a, b) = (funs.lin(32, 0, 1, &[]), funs.lin(32, k, 2, &[]));
             for args in [[a, b], [b, a]] {
-                let args = args.into_iter().collect();
-                let f = funs.intern(Fun { width: 32, op: op.clone(), args });
+                let f = funs.word(32, &op, &args).expect("a function");
                 let all = pieces(&mut funs, f, 1, 1000, &mut (1 << 20)).expect("few points");
                 assert!(all.iter().all(|p| matches!(p, Piece::Values { .. })), "{op:?} {k}");
             }
@@ -355,32 +340,16 @@ mod tests {
     /// Comparisons, bits and products of all lines through few points, on all their intervals.
     #[test]
     fn operations_of_small_lines() {
-        const OPS: [FunOp; 7] = [
-            FunOp::Word(Op::Eq),
-            FunOp::Word(Op::Ult),
-            FunOp::Word(Op::Slt),
-            FunOp::Word(Op::And),
-            FunOp::Word(Op::Or),
-            FunOp::Word(Op::Xor),
-            FunOp::Word(Op::Mul),
-        ];
+        const OPS: [Op; 7] = [Op::Eq, Op::Ult, Op::Slt, Op::And, Op::Or, Op::Xor, Op::Mul];
         let lines = || (-2..=2i64).flat_map(|k| (-1..=2i64).map(move |x| (k, x)));
         for op in OPS {
-            let width = if matches!(
-                op,
-                FunOp::Word(Op::Eq) | FunOp::Word(Op::Ult) | FunOp::Word(Op::Slt)
-            ) {
-                1
-            } else {
-                4
-            };
+            let width = if matches!(op, Op::Eq | Op::Ult | Op::Slt) { 1 } else { 4 };
             for (one, other) in lines().flat_map(|a| lines().map(move |b| (a, b))) {
                 let mut funs = Funs::default();
                 let args = [one, other].map(|(k, x)| funs.lin(4, k, x, &[]));
-                let args = args.into_iter().collect();
-                let f = funs.intern(Fun { width, op: op.clone(), args });
+                let f = funs.word(width, &op, &args).expect("a function");
                 for (lo, hi) in (-3..=3i64).flat_map(|lo| (lo..=3).map(move |hi| (lo, hi))) {
-                    let all = pieces(&mut funs, f, lo, hi, &mut 1000).expect("few points");
+                    let all = pieces(&mut funs, f, lo, hi, &mut 2000).expect("few points");
                     for piece in all {
                         let (from, to) = match &piece {
                             Piece::Affine { lo, hi, .. } => (*lo, *hi),
@@ -407,9 +376,8 @@ mod tests {
         let lines = (-2..=3i64).flat_map(|k| (-2..=2i64).map(move |x| (k, x)));
         for ((k, x), from) in lines.flat_map(|l| (0..=3u8).map(move |from| (l, from))) {
             let mut funs = Funs::default();
-            let args = [funs.lin(6, k, x, &[])].into_iter().collect();
-            let f =
-                funs.intern(Fun { width: 6 - from, op: FunOp::Word(Op::Slice { lo: from }), args });
+            let args = [funs.lin(6, k, x, &[])];
+            let f = funs.word(6 - from, &Op::Slice { lo: from }, &args).expect("a function");
             for (lo, hi) in (-3..=16i64).flat_map(|lo| (lo..=16).map(move |hi| (lo, hi))) {
                 let all = pieces(&mut funs, f, lo, hi, &mut 2000).expect("few points");
                 for piece in all {
@@ -450,33 +418,26 @@ mod tests {
         let [zero, ones, three] = [0, -1, 3].map(|k| funs.constant(64, k));
         let mut all = Vec::new();
         for (op, k) in [
-            (FunOp::Word(Op::And), zero),
-            (FunOp::Word(Op::And), ones),
-            (FunOp::Word(Op::Or), zero),
-            (FunOp::Word(Op::Or), ones),
-            (FunOp::Word(Op::Xor), zero),
-            (FunOp::Word(Op::Xor), ones),
-            (FunOp::Word(Op::Mul), zero),
-            (FunOp::Word(Op::Mul), three),
-            (FunOp::Word(Op::Eq), three),
-            (FunOp::Word(Op::Slt), three),
-            (FunOp::Word(Op::Ult), three),
+            (Op::And, zero),
+            (Op::And, ones),
+            (Op::Or, zero),
+            (Op::Or, ones),
+            (Op::Xor, zero),
+            (Op::Xor, ones),
+            (Op::Mul, zero),
+            (Op::Mul, three),
+            (Op::Eq, three),
+            (Op::Slt, three),
+            (Op::Ult, three),
         ] {
-            let width = if matches!(
-                op,
-                FunOp::Word(Op::Eq) | FunOp::Word(Op::Slt) | FunOp::Word(Op::Ult)
-            ) {
-                1
-            } else {
-                64
-            };
+            let width = if matches!(op, Op::Eq | Op::Slt | Op::Ult) { 1 } else { 64 };
             all.extend([[x, k], [k, x]].map(|args| (width, op.clone(), args.to_vec())));
         }
-        all.push((64, FunOp::Word(Op::Zext), vec![low]));
-        all.push((64, FunOp::Word(Op::Concat), vec![low, high]));
-        all.push((24, FunOp::Word(Op::Slice { lo: 40 }), vec![x]));
+        all.push((64, Op::Zext, vec![low]));
+        all.push((64, Op::Concat, vec![low, high]));
+        all.push((24, Op::Slice { lo: 40 }, vec![x]));
         for (width, op, args) in all {
-            let f = funs.intern(Fun { width, op: op.clone(), args: args.into_iter().collect() });
+            let f = funs.word(width, &op, &args).expect("a function");
             let found = pieces(&mut funs, f, -end, end, &mut 100_000).expect("few pieces");
             assert!(found.len() <= 5, "{op:?}: {} pieces", found.len());
             for at in [-end, -1, 0, 1, 2, 3, 4, 1000, end] {

@@ -324,7 +324,7 @@ impl<'a> Walk<'a> {
 
     fn fun(&mut self, fun: &Fun) -> Result<(), Why> {
         let arg = |f: &FunId| self.funs.get(f.0 as usize).copied();
-        let args: Option<smallvec::SmallVec<[FunId; 3]>> = fun.args.iter().map(arg).collect();
+        let args: Option<smallvec::SmallVec<[FunId; 4]>> = fun.args.iter().map(arg).collect();
         let args = args.ok_or("a function of functions that are not there yet")?;
         let id = self.facts.enumerated.funs.checked(Fun { args, ..fun.clone() })?;
         self.funs.push(id);

@@ -412,7 +412,7 @@ fn each_step_has_its_rule() {
         format!(
             "input 0 0
             fun 16 lin 0 1
-            fun 14 slice 2 0
+            fun 14 floor 2 0
             function 0 1
             node 1 {rules} is 16 0 1 1 1"
         )

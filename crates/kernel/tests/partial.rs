@@ -231,14 +231,15 @@ fn functions_of_low_bits_end_where_they_end() {
             output 0 1 function 0 1 {bits} 0 1 0 1 is 0 1 1 1 by 1 0"
         )
     };
-    let all = "fun 16 lin 0 1\nfun 12 slice 4 0\nfunction 0 1";
-    let low = "fun 8 lin 0 1\nfun 4 slice 4 0\nfun 12 zext 1\nfunction 0 2";
+    let all = "fun 16 lin 0 1\nfun 12 floor 4 0\nfunction 0 1";
+    let low =
+        "fun 8 lin 0 1\nfun 4 floor 4 0\nfun 1 floor 3 1\nfun 12 lin 0 0 1 1 2 -16\nfunction 0 3";
     for (good, text) in [(part(240, 256), masked(all, 16, 16)), (whole(255, 256), extended(16, 16))]
     {
         good.replay(&lines(&text)).unwrap_or_else(|e| panic!("{text}: {e}"));
     }
     for told in [16, 8] {
-        refused(&part(0, 240), &masked(low, told, 8), 7, "too few bits are known");
+        refused(&part(0, 240), &masked(low, told, 8), 8, "too few bits are known");
         refused(&whole(-1, 0), &extended(told, 8), 5, "too few bits are known");
     }
 }

@@ -154,7 +154,7 @@ fn signs_of_upper_halves() {
         format!(
             "input 0 0
             fun 16 lin 0 1
-            fun 8 slice 8 0
+            fun 8 floor 8 0
             function 0 1
             floor 8 0 1 1 1
             node {node} 2 negative 8 -1 0 1 1 1 function 0 1 {bits} 0 1 0 1 is 16 0 1 2 1"
@@ -262,14 +262,15 @@ fn side_by_side_as_a_function_needs_both() {
             "input 0 0
             fun 8 lin 0 1
             {second}
-            fun 16 concat 0 1
-            function 0 2
+            fun 1 floor 7 0
+            fun 16 lin 0 0 0 1 2 -256 1 256
+            function 0 3
             node {node} 1 function 0 {words} is 16 0 1 1 1"
         )
     };
-    right(&b, &text("fun 8 const 5", "2 8 0 1 0 1 8 5 0"));
-    wrong(&b, &text("fun 8 const 6", "2 8 0 1 0 1 8 5 0"), LEFT);
-    let twice = text("fun 8 lin 1 1", "1 8 0 1 0 1").replace("concat 0 1", "concat 0 0");
+    right(&b, &text("fun 8 lin 5 0", "2 8 0 1 0 1 8 5 0"));
+    wrong(&b, &text("fun 8 lin 6 0", "2 8 0 1 0 1 8 5 0"), LEFT);
+    let twice = text("fun 8 lin 1 1", "1 8 0 1 0 1").replace("0 1 2 -256 1 256", "0 257 2 -256");
     wrong(&b, &twice, LEFT);
 }
 
@@ -279,8 +280,12 @@ fn operations_as_functions() {
     let cases: [(Op, &str, &str); 5] = [
         (Op::Add, "fun 16 and 0 1\nfun 16 lin 0 1 2 1", "2 16 0 1 0 1 16 0 1 1 1"),
         (Op::Sub, "fun 16 and 0 1\nfun 16 lin 0 1 2 -1", "2 16 0 1 0 1 16 0 1 1 1"),
-        (Op::Ashr(3), "fun 13 slice 3 0\nfun 16 sext 2", "1 16 0 1 0 1"),
-        (Op::Lshr(3), "fun 13 slice 3 0\nfun 16 zext 2", "1 16 0 1 0 1"),
+        (Op::Ashr(3), "fun 13 floor 3 0\nfun 16 lin 0 0 2 1", "1 16 0 1 0 1"),
+        (
+            Op::Lshr(3),
+            "fun 13 floor 3 0\nfun 1 floor 12 2\nfun 16 lin 0 0 2 1 3 -8192",
+            "1 16 0 1 0 1",
+        ),
         (Op::Shl(3), "fun 16 and 0 1\nfun 16 lin 0 8", "1 16 0 1 0 1"),
     ];
     for (at, (op, function, words)) in cases.iter().enumerate() {
@@ -290,16 +295,17 @@ fn operations_as_functions() {
             let args = if at < 2 { vec![x[0], low] } else { vec![x[0]] };
             b.node(16, op.clone(), &args)
         });
-        // Functions 0 and 1 are x and 7, 2 and 3 those of the case; x & 7 is atom 1.
+        // Functions 0 and 1 are x and 7, those from 2 on the case's; x & 7 is atom 1.
         let text = |function: &str| {
+            let last = 1 + function.lines().count();
             let low = if at < 2 { "node 2 1 function 0 2 16 0 1 0 1 16 7 0" } else { "" };
             format!(
                 "input 0 0
                 fun 16 lin 0 1
-                fun 16 const 7
+                fun 16 lin 7 0
                 {function}
                 function 0 2
-                function 0 3
+                function 0 {last}
                 {low}
                 node {node} 1 function 0 {words} is 16 0 1 2 1"
             )
@@ -319,14 +325,28 @@ fn functions_are_of_their_width() {
             "input 0 0
             fun 16 lin 0 1
             {function}
-            function 0 1
-            node {node} 1 function 0 1 16 0 1 0 1 is 8 0 1 1 1"
+            function 0 {}
+            node {node} 1 function 0 1 16 0 1 0 1 is 8 0 1 1 1",
+            function.lines().count()
         )
     };
-    right(&b, &text("fun 8 sats 0"));
-    wrong(&b, &text("fun 8 satu 0"), LEFT);
-    wrong(&b, &text("fun 8 slice 0 0"), LEFT);
-    for (fun, lo, hi) in [("const 300", 44, 44), ("lin 300 0", 44, 44), ("lin 300 256", 44, 44)] {
+    let between = |least: i64, most: i64| {
+        format!(
+            "fun 64 lin {least} 0
+            fun 64 lin {most} 0
+            fun 1 less 0 1
+            fun 1 less 2 0
+            fun 64 select 3 1 0
+            fun 64 select 4 2 5
+            fun 8 lin 0 0 6 1"
+        )
+    };
+    right(&b, &text(&between(-128, 127)));
+    for (least, most) in [(0, 255), (-127, 127), (-128, 126)] {
+        wrong(&b, &text(&between(least, most)), LEFT);
+    }
+    wrong(&b, &text("fun 8 lin 0 0 0 1"), LEFT);
+    for (fun, lo, hi) in [("lin 300 0", 44, 44), ("lin 300 256", 44, 44)] {
         let b = bench(&[X], |_, x| x[0]).0;
         let text = |lo: i32, hi: i32| {
             format!(
@@ -367,7 +387,7 @@ fn counts_and_progress() {
     let done = walked.unwrap_or_else(|e| panic!("{e}")).replayed;
     assert_eq!((done.lines, done.nodes, done.names, done.enumerated), (4, 2, 1, 0));
     let walked = b.replay(&lines(&format!(
-        "input 0 0\nfun 16 lin 1 1\nfun 15 slice 1 0\nfunction 0 0\nfunction 0 1\n{output}"
+        "input 0 0\nfun 16 lin 1 1\nfun 15 floor 1 0\nfunction 0 0\nfunction 0 1\n{output}"
     )));
     let done = walked.unwrap_or_else(|e| panic!("{e}")).replayed;
     assert_eq!((done.lines, done.nodes, done.names, done.enumerated), (7, 2, 0, 2));

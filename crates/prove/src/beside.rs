@@ -43,7 +43,8 @@ impl<'g> Beside<'g> {
             };
             let empty = match line {
                 Line::Fun(_) => {
-                    Line::Fun(Fun { width: 1, op: FunOp::Const(0), args: Default::default() })
+                    let op = FunOp::Lin { k: 0, x: 0, c: Default::default() };
+                    Line::Fun(Fun { width: 1, op, args: Default::default() })
                 }
                 Line::Atom(_) => Line::Atom(Atom::Name(Sum::default().into())),
                 Line::Divide { .. } | Line::Near { .. } => {
@@ -118,7 +119,7 @@ mod tests {
             modulo 1 7 0 1 0 2 0
             near 0 0 1 0 1 by 1 0
             near 0 3 0 by 1 0
-            fun 8 zext 3
+            fun 8 lin 0 0 3 1
             fun 16 lin 0 1
             name 0 1 99 1
             function 0 1
@@ -134,7 +135,7 @@ mod tests {
             name 0 1 0 1
             near 0 0 0 by 1 0
             near 0 0 0 by 1 0
-            fun 1 const 0
+            fun 1 lin 0 0
             fun 16 lin 0 1
             name 0 0
             function 0 1

@@ -1,6 +1,6 @@
 //! Operations on parts of words: concatenation and bitwise logic as linear forms where they are.
 
-use crate::funs::{FunOp, centre};
+use crate::funs::centre;
 use crate::uses::Use;
 use crate::values::Form;
 use crate::walk::Walk;
@@ -53,7 +53,7 @@ impl Walk<'_> {
                 && (!self.cut.world.wide || self.cut.enumerable(x))
             {
                 self.cut.by_function(Some(x), &[(Some(x), f), (Some(x), g)]);
-                let f = self.cut.op(w, FunOp::Word(Op::Concat), &[f, g]);
+                let f = self.cut.op(w, Op::Concat, &[f, g]);
                 return self.function(x, f);
             }
         }
@@ -96,7 +96,7 @@ impl Walk<'_> {
                 return Arc::new(out.scaled(1i64 << from, w));
             }
         }
-        self.apply(FunOp::Word(Op::And), &[a, b], w)
+        self.apply(Op::And, &[a, b], w)
     }
 
     pub(crate) fn or(&mut self, op: &Op, a: NodeId, b: NodeId, w: u8) -> Arc<Form> {
@@ -128,6 +128,6 @@ impl Walk<'_> {
                 return Arc::new(Form::combine(x, 1, y, 1, w));
             }
         }
-        self.apply(if or { FunOp::Word(Op::Or) } else { FunOp::Word(Op::Xor) }, &[a, b], w)
+        self.apply(if or { Op::Or } else { Op::Xor }, &[a, b], w)
     }
 }

@@ -1,7 +1,7 @@
 //! States residues of names to the kernel: the lines for what a definition does not show.
 
 use crate::cut::Cutter;
-use crate::funs::{FunOp, Op};
+use crate::funs::Op;
 use crate::record::{Record, plain};
 use crate::values::{Atom, AtomId, Base, Form, Source, Var};
 use ringforge_kernel::atom::Atom as Made;
@@ -70,7 +70,7 @@ impl Cutter {
         };
         let floor = self.world.floors[f as usize].clone();
         let whole = self.as_fun(&floor.form, 64);
-        let low = self.op(floor.bits, FunOp::Word(Op::Slice { lo: 0 }), &[whole]);
+        let low = self.op(floor.bits, Op::Slice { lo: 0 }, &[whole]);
         let rest = self.extend(low, 64, false);
         let rest = self.world.atom(Atom::Fun(base, rest));
         let [quotient, function, rest] = [quotient, function, rest].map(|a| self.made(a));

@@ -4,7 +4,7 @@
 use crate::bilinear::Sheared;
 use crate::enumeration::Enumeration;
 use crate::first::Passed;
-use crate::funs::{FunId, FunOp, Op, bits, centre};
+use crate::funs::{FunId, Op, bits, centre};
 use crate::joint::Joints;
 use crate::reading::{NoReading, Odd, Reading};
 use crate::record::Record;
@@ -139,13 +139,13 @@ impl Cutter {
         if self.world.funs.get(f).width == width {
             return f;
         }
-        let op = if signed { FunOp::Word(Op::Sext) } else { FunOp::Word(Op::Zext) };
+        let op = if signed { Op::Sext } else { Op::Zext };
         self.op(width, op, &[f])
     }
 
     /// Interns an operation.
-    pub fn op(&mut self, width: u8, op: FunOp, args: &[FunId]) -> FunId {
-        self.world.funs.intern(crate::funs::Fun { width, op, args: args.iter().copied().collect() })
+    pub fn op(&mut self, width: u8, op: Op, args: &[FunId]) -> FunId {
+        self.world.funs.word(width, &op, args).expect("an operation with arguments")
     }
 
     /// Folds variables that a function in the form cancels. The integer stays the same.

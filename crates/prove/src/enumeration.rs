@@ -305,16 +305,14 @@ impl Enumeration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::funs::{Fun, FunOp, Op};
+    use crate::funs::Op;
 
     /// x - q·round(x / q) in words of 64 bits.
     fn reduced(funs: &mut Funs, q: i64) -> FunId {
         let wide = funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
-        let mut op = |width: u8, op: FunOp, arg: FunId| {
-            funs.intern(Fun { width, op, args: [arg].into_iter().collect() })
-        };
-        let part = op(24, FunOp::Word(Op::Slice { lo: 40 }), wide);
-        let quotient = op(64, FunOp::Word(Op::Sext), part);
+        let mut op = |width: u8, op: Op, arg: FunId| funs.word(width, &op, &[arg]).expect("one");
+        let part = op(24, Op::Slice { lo: 40 }, wide);
+        let quotient = op(64, Op::Sext, part);
         funs.lin(64, 0, 1, &[(quotient, -q)])
     }
 

@@ -172,7 +172,7 @@ impl Walk<'_> {
                     w,
                 )),
                 Use::One(b, f) => {
-                    let f = self.cut.op(w, FunOp::Word(Op::Slice { lo }), &[f]);
+                    let f = self.cut.op(w, Op::Slice { lo }, &[f]);
                     self.function(b, f)
                 }
                 Use::Opaque(c) => self.opaque(c),
@@ -188,13 +188,11 @@ impl Walk<'_> {
     /// Whether a form has a quotient of a variable that is a function of it.
     fn has_quotient(&self, form: &Form) -> bool {
         let quotient = |f: FunId| {
-            let mut fun = self.cut.world.funs.get(f);
-            while let (FunOp::Word(Op::Sext) | FunOp::Word(Op::Zext), Some(&inner)) =
-                (&fun.op, fun.args.first())
-            {
-                fun = self.cut.world.funs.get(inner);
+            let (funs, mut f) = (&self.cut.world.funs, f);
+            while let Some((inner, _)) = crate::funs::extended(funs, f) {
+                f = inner;
             }
-            matches!(fun.op, FunOp::Word(Op::Slice { lo: 1.. }))
+            matches!(funs.get(f).op, FunOp::Floor(1..))
         };
         form.t.iter().any(|t| match self.cut.world.atoms[t.0 as usize] {
             Atom::Fun(Base::Var(_), f) => quotient(f),
@@ -328,7 +326,7 @@ impl Walk<'_> {
                 Arc::new(Form::atom(self.cut.world.atom(Atom::Fun(Base::Low(low), f))))
             }
             _ => {
-                let f = self.cut.op(w, FunOp::Word(Op::Slice { lo: 16 }), &[sum]);
+                let f = self.cut.op(w, Op::Slice { lo: 16 }, &[sum]);
                 self.function(Base::Low(low), f)
             }
         };
@@ -357,7 +355,7 @@ impl Walk<'_> {
             (Use::Opaque(c), _) | (_, Use::Opaque(c)) => return self.low_product(a, b, w, c),
             (Use::One(x, f), Use::One(y, g)) if x == y => {
                 self.cut.by_function(Some(x), &[(Some(x), f), (Some(x), g)]);
-                let product = self.cut.op(w, FunOp::Word(Op::Mul), &[f, g]);
+                let product = self.cut.op(w, Op::Mul, &[f, g]);
                 return self.function(x, product);
             }
             _ => {}

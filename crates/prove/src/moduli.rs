@@ -4,7 +4,7 @@
 //! a prime where enumeration finds functions that are lines modulo nothing else.
 
 use crate::cut::Cutter;
-use crate::funs::{FunOp, Op};
+use crate::funs::Op;
 use crate::values::{Atom, AtomId, Base, Form};
 
 /// The largest odd divisor; 0 of 0.
@@ -114,8 +114,7 @@ impl Cutter {
                 && self.world.funs.get(f).width > bits
             {
                 let short = crate::funs::truncated(&mut self.world.funs, f, bits);
-                let short =
-                    short.unwrap_or_else(|| self.op(bits, FunOp::Word(Op::Slice { lo: 0 }), &[f]));
+                let short = short.unwrap_or_else(|| self.op(bits, Op::Slice { lo: 0 }, &[f]));
                 atom = self.world.atom(Atom::Fun(base, short));
                 changed = true;
             }
@@ -265,7 +264,7 @@ mod tests {
     /// `x - p·floor(x·ceil(2^16 / p) / 2^16)` of a variable.
     fn reduced(cut: &mut Cutter, v: VarId, p: i64) -> AtomId {
         let wide = cut.world.funs.lin(32, 0, 65536 / p + 1, &[]);
-        let quotient = cut.op(16, FunOp::Word(Op::Slice { lo: 16 }), &[wide]);
+        let quotient = cut.op(16, Op::Slice { lo: 16 }, &[wide]);
         let f = cut.world.funs.lin(16, 0, 1, &[(quotient, -p)]);
         cut.world.atom(Atom::Fun(Base::Var(v), f))
     }
@@ -308,7 +307,7 @@ mod tests {
         let mut cut = Cutter::new(2048);
         let (x, y) = (input(&mut cut, 0), input(&mut cut, 1));
         let wide = cut.world.funs.lin(32, 1 << 15, 65536 / p, &[]);
-        let quotient = cut.op(16, FunOp::Word(Op::Slice { lo: 16 }), &[wide]);
+        let quotient = cut.op(16, Op::Slice { lo: 16 }, &[wide]);
         let quotient = cut.world.atom(Atom::Fun(Base::Var(x), quotient));
         let (x, y) = (cut.world.var(x).atom, cut.world.var(y).atom);
         let reduction = |p: i64| {
@@ -357,7 +356,7 @@ mod tests {
         assert!(apart.is_some_and(|f| f.t.iter().all(|t| variable(t.0))));
         // One part is linear in no modulus: a variable of the other would hide where the whole is.
         let one = cut.world.funs.lin(16, 0, 1, &[]);
-        let shifted = cut.op(13, FunOp::Word(Op::Slice { lo: 3 }), &[one]);
+        let shifted = cut.op(13, Op::Slice { lo: 3 }, &[one]);
         let odd = cut.world.atom(Atom::Fun(Base::Var(y), shifted));
         let form = sum(&cut, r, odd, 1);
         assert_eq!(cut.separate(&form, 64), None);

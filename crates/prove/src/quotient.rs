@@ -6,7 +6,7 @@
 //! is lost.
 
 use crate::cut::Cutter;
-use crate::funs::{FunId, FunOp, Op, centre};
+use crate::funs::{FunId, Op, centre};
 use crate::reading::{NoReading, Reading};
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
@@ -178,7 +178,7 @@ impl Cutter {
     /// one function wherever it is used.
     pub(crate) fn part(&mut self, f: FunId, bits: u8, (lo, hi): (i128, i128)) -> FunId {
         let size = |v: i128| 129 - (if v < 0 { !v } else { v }).leading_zeros();
-        self.op(size(lo).max(size(hi)) as u8, FunOp::Word(Op::Slice { lo: bits }), &[f])
+        self.op(size(lo).max(size(hi)) as u8, Op::Slice { lo: bits }, &[f])
     }
 
     /// Whether `floor(form / 2^bits)` is better kept as a quotient than as a function of one

@@ -1,7 +1,7 @@
 //! Quotients beside functions of the same variable.
 
 use crate::cut::Cutter;
-use crate::funs::{FunOp, Op};
+use crate::funs::Op;
 use crate::uses::Use;
 use crate::values::{Atom, Base, Form};
 
@@ -9,10 +9,10 @@ use crate::values::{Atom, Base, Form};
 fn difference(cut: &mut Cutter, most: i64, c: i64, other: i64) -> Form {
     let v = cut.test_input(0, most);
     let word = cut.world.funs.lin(32, 0, 1, &[]);
-    let plain = cut.op(64, FunOp::Word(Op::Zext), &[word]);
+    let plain = cut.op(64, Op::Zext, &[word]);
     let product = cut.world.funs.lin(64, 0, 0, &[(plain, c)]);
-    let upper = cut.op(32, FunOp::Word(Op::Slice { lo: 32 }), &[product]);
-    let sign = cut.op(1, FunOp::Word(Op::Slice { lo: 31 }), &[word]);
+    let upper = cut.op(32, Op::Slice { lo: 32 }, &[product]);
+    let sign = cut.op(1, Op::Slice { lo: 31 }, &[word]);
     let [upper, sign] = [upper, sign].map(|f| cut.world.atom(Atom::Fun(Base::Var(v), f)));
     let signed = Form::combine(&Form::atom(upper), 1, &Form::atom(sign), c, 64);
     let whole = Form::atom(cut.world.var(v).atom).scaled(other, 64);
@@ -47,7 +47,7 @@ fn multiples_of_a_function_are_one_function() {
     let v = cut.test_input(0, most);
     // v - q·round(v / q).
     let wide = cut.world.funs.lin(64, 1 << 39, (1 << 40) / q, &[]);
-    let part = cut.op(24, FunOp::Word(Op::Slice { lo: 40 }), &[wide]);
+    let part = cut.op(24, Op::Slice { lo: 40 }, &[wide]);
     let quotient = cut.extend(part, 32, true);
     let reduced = cut.world.funs.lin(32, 0, 1, &[(quotient, -q)]);
     let atom = cut.world.atom(Atom::Fun(Base::Var(v), reduced));
@@ -81,7 +81,7 @@ fn a_centred_residue_is_one_variable() {
         // The remainder of a sum in [0, q).
         let word = cut.world.funs.lin(32, 3 * q + 16020, 1, &[]);
         let scaled = cut.world.funs.lin(64, 0, 0, &[(word, (1 << 32) / q + 1)]);
-        let part = cut.op(32, FunOp::Word(Op::Slice { lo: 32 }), &[scaled]);
+        let part = cut.op(32, Op::Slice { lo: 32 }, &[scaled]);
         let rest = cut.world.funs.lin(32, 3 * q + 16020, 1, &[(part, -q)]);
         let atom = cut.world.atom(Atom::Fun(Base::Var(base), rest));
         let of = Form::atom(atom).plus(k, 16);

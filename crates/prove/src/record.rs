@@ -5,7 +5,7 @@
 //! plainly linear gets the rules of its steps and the form that the walk continues with.
 
 use crate::cut::Cutter;
-use crate::funs::{FunId, FunOp, Op};
+use crate::funs::{self, FunId, Op};
 use crate::quotient::View;
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, Source, VarId};
@@ -291,25 +291,23 @@ impl Cutter {
     /// A used form as a word over its base.
     pub(crate) fn made_use(&mut self, used: (Option<Base>, FunId)) -> Option<Word> {
         let (base, f) = used;
-        let node = self.world.funs.get(f).clone();
-        let width = node.width;
+        let width = self.world.funs.get(f).width;
         let Some(base) = base else {
             let value = self.world.funs.at(f, 0);
             return Some(Word::constant(value, width));
         };
         let of = self.made_base(base)?;
         let mut t: Vec<(u32, i128)> = Vec::new();
-        let k = match &node.op {
-            FunOp::Const(c) => *c,
-            FunOp::Lin { k, x, c } => {
-                t.push((of, i128::from(*x)));
-                for (&g, &c) in node.args.iter().zip(c) {
+        let k = match funs::sum(&self.world.funs, f) {
+            Some((k, x, terms)) => {
+                t.push((of, i128::from(x)));
+                for (g, c) in terms {
                     let fun = self.made_fun(g);
                     t.push((self.record.make(Made::Function { of, fun }).0, i128::from(c)));
                 }
-                *k
+                k
             }
-            _ => {
+            None => {
                 let fun = self.made_fun(f);
                 t.push((self.record.make(Made::Function { of, fun }).0, 1));
                 0
@@ -626,12 +624,11 @@ impl Cutter {
 
     /// A used form as a sum of exact integers.
     pub(crate) fn used_form(&mut self, base: Base, f: FunId) -> Form {
-        let node = self.world.funs.get(f).clone();
-        let FunOp::Lin { k, x, c } = &node.op else {
+        let Some((k, x, terms)) = funs::sum(&self.world.funs, f) else {
             return Form::atom(self.world.atom(Atom::Fun(base, f)));
         };
-        let mut out = Form { k: *k, t: Vec::new() };
-        if *x != 0 {
+        let mut out = Form { k, t: Vec::new() };
+        if x != 0 {
             let own = match base {
                 Base::Var(v) => self.world.var(v).atom,
                 Base::Low(_) => {
@@ -639,9 +636,9 @@ impl Cutter {
                     self.world.atom(Atom::Fun(base, own))
                 }
             };
-            out = Form::combine(&out, 1, &Form::atom(own), *x, 64);
+            out = Form::combine(&out, 1, &Form::atom(own), x, 64);
         }
-        for (&g, &c) in node.args.iter().zip(c) {
+        for (g, c) in terms {
             let atom = self.world.atom(Atom::Fun(base, g));
             out = Form::combine(&out, 1, &Form::atom(atom), c, 64);
         }
@@ -654,11 +651,7 @@ impl Cutter {
         let (low, m) = self.world.wides[wide as usize].low;
         let twos = common_twos(&self.world.wides[wide as usize].form);
         let l = self.world.funs.lin(16, 0, m, &[]);
-        let l = if twos > 0 {
-            self.op(16 - twos, FunOp::Word(Op::Slice { lo: twos }), &[l])
-        } else {
-            l
-        };
+        let l = if twos > 0 { self.op(16 - twos, Op::Slice { lo: twos }, &[l]) } else { l };
         let rest = self.extend(l, 64, false);
         let of = self.made_base(Base::Low(low))?;
         let fun = self.made_fun(rest);

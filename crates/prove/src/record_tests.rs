@@ -1,7 +1,7 @@
 //! The kernel accepts what is written of a variable, and nothing better.
 
 use crate::cut::Cutter;
-use crate::funs::{FunOp, Op};
+use crate::funs::Op;
 use crate::values::{Atom, AtomId, Base, Form, VarId};
 use crate::walk::{Output, Walk};
 use ringforge_contract::InputRange;
@@ -79,10 +79,10 @@ fn is_tight(lines: &[Line], most: i64) {
 fn corrected(c: i64, most: i64, sign: i64) -> Vec<Line> {
     let (mut cut, [(v, x), (_, y)]) = tables(most);
     let word = cut.world.funs.lin(32, 0, 1, &[]);
-    let plain = cut.op(64, FunOp::Word(Op::Zext), &[word]);
+    let plain = cut.op(64, Op::Zext, &[word]);
     let product = cut.world.funs.lin(64, 0, 0, &[(plain, c)]);
-    let upper = cut.op(32, FunOp::Word(Op::Slice { lo: 32 }), &[product]);
-    let negative = cut.op(1, FunOp::Word(Op::Slice { lo: 31 }), &[word]);
+    let upper = cut.op(32, Op::Slice { lo: 32 }, &[product]);
+    let negative = cut.op(1, Op::Slice { lo: 31 }, &[word]);
     let [upper, negative] = [upper, negative].map(|f| cut.world.atom(Atom::Fun(Base::Var(v), f)));
     let quotient = cut.floor(&sum(&[(x, c)]), 32, 64);
     assert!(cut.world.has_floor(&quotient));
@@ -126,7 +126,7 @@ fn rounded(a: i64, width: u8, most: i64, sign: i64) -> Vec<Line> {
     let (mut cut, [(v, x), (_, y)]) = tables(most);
     let word = cut.world.funs.lin(width, 0, 1, &[]);
     let mask = cut.world.funs.constant(width, -16);
-    let down = cut.op(width, FunOp::Word(Op::And), &[word, mask]);
+    let down = cut.op(width, Op::And, &[word, mask]);
     let f = cut.world.atom(Atom::Fun(Base::Var(v), down));
     let quotient = cut.floor(&sum(&[(y, 40_001), (x, 3), (f, 5)]), 31, 64);
     assert!(cut.world.has_floor(&quotient));

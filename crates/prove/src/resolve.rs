@@ -206,7 +206,7 @@ fn multiple(form: &Form, d: &Form, width: u8) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::funs::{FunOp, Op};
+    use crate::funs::Op;
     use crate::uses::Use;
     use crate::walk::Walk;
     use ringforge_machine::graph::Graph;
@@ -260,7 +260,7 @@ mod tests {
             panic!("no variable")
         };
         let wide = cut.world.funs.lin(32, 1 << 15, 65536 / P, &[]);
-        let quotient = cut.op(16, FunOp::Word(Op::Slice { lo: 16 }), &[wide]);
+        let quotient = cut.op(16, Op::Slice { lo: 16 }, &[wide]);
         let reduced = cut.world.funs.lin(16, 0, 1, &[(quotient, -P)]);
         let parts = [quotient, reduced].map(|f| cut.world.atom(Atom::Fun(Base::Var(v), f)));
         (cut, inputs, v, parts)
@@ -402,7 +402,7 @@ mod tests {
         let d = variable(&mut cut, &sum(&all[1..]));
         assert!(s < d);
         let wide = cut.world.funs.lin(32, 1 << 15, 65536 / P, &[]);
-        let quotient = cut.op(16, FunOp::Word(Op::Slice { lo: 16 }), &[wide]);
+        let quotient = cut.op(16, Op::Slice { lo: 16 }, &[wide]);
         let reduced = cut.world.funs.lin(16, 0, 1, &[(quotient, -P)]);
         let quotient = cut.world.atom(Atom::Fun(Base::Var(s), quotient));
         let reduced = cut.world.atom(Atom::Fun(Base::Var(d), reduced));

@@ -230,7 +230,7 @@ impl Cutter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::funs::{FunOp, Op};
+    use crate::funs::Op;
 
     const Q: i64 = 4591;
 
@@ -249,7 +249,7 @@ mod tests {
     fn quotient(cut: &mut Cutter, name: &Form) -> Form {
         let base = cut.one_base(name).expect("a name");
         let wide = cut.world.funs.lin(32, 1 << 14, name.t[0].1 * (32768 / Q), &[]);
-        let f = cut.op(16, FunOp::Word(Op::Slice { lo: 15 }), &[wide]);
+        let f = cut.op(16, Op::Slice { lo: 15 }, &[wide]);
         Form::atom(cut.world.atom(Atom::Fun(base, f)))
     }
 

@@ -89,7 +89,7 @@ pub(crate) fn width(values: &[i128; POINTS]) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::funs::{FunOp, Op};
+    use crate::funs::Op;
     use crate::uses::Use;
 
     const Q: i64 = 4591;
@@ -103,7 +103,7 @@ mod tests {
     fn quotient(cut: &mut Cutter, x: AtomId, b: i64) -> AtomId {
         let half = ((b << 16) / Q + 1) >> 1;
         let wide = cut.world.funs.lin(32, 1 << 15, 2 * half, &[]);
-        let f = cut.op(16, FunOp::Word(Op::Slice { lo: 16 }), &[wide]);
+        let f = cut.op(16, Op::Slice { lo: 16 }, &[wide]);
         let base = cut.base(x).expect("a variable");
         cut.world.atom(Atom::Fun(base, f))
     }
@@ -123,7 +123,7 @@ mod tests {
         for &x in &inputs {
             atoms.extend([3, 1234, -2001].map(|b| quotient(&mut cut, x, b)));
             let (base, f) = (cut.base(x).expect("a variable"), cut.world.funs.lin(32, 7, 1, &[]));
-            let square = cut.op(32, FunOp::Word(Op::Mul), &[f, f]);
+            let square = cut.op(32, Op::Mul, &[f, f]);
             atoms.push(cut.world.atom(Atom::Fun(base, square)));
         }
         let [Some(Base::Var(x)), Some(Base::Var(y))] = [0, 1].map(|i| cut.base(inputs[i])) else {

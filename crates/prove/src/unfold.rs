@@ -263,8 +263,7 @@ mod tests {
         let [_, y, u, v] = butterfly(&mut cut);
         let Some(Base::Var(name)) = cut.one_base(&u) else { panic!("a name") };
         let round = cut.world.funs.lin(32, 1 << 15, 65536 / 4591 + 1, &[]);
-        let round =
-            cut.op(16, crate::funs::FunOp::Word(crate::funs::Op::Slice { lo: 16 }), &[round]);
+        let round = cut.op(16, crate::funs::Op::Slice { lo: 16 }, &[round]);
         let round = Form::atom(cut.world.atom(Atom::Fun(Base::Var(name), round)));
         let spelled = Form::combine(&Form::combine(&v, 1, &y, 2, 64), 1, &round, -4591, 64);
         let folded = cut.unfolded(&spelled, 10000).expect("a narrower spelling");

@@ -87,7 +87,7 @@ impl Cutter {
     }
 
     fn one(&mut self, base: Base, fun: FunId) -> Use {
-        if let FunOp::Const(c) = self.world.funs.get(fun).op {
+        if let Some(c) = self.world.funs.number(fun) {
             return Use::Const(c);
         }
         let (lo, hi) = self.world.domain(base);
@@ -200,7 +200,7 @@ struct Fun1 {
 
 fn fun1(c: &Cutter, f: FunId) -> Fun1 {
     match &c.world.funs.get(f).op {
-        FunOp::Lin { k, x, c } if c.is_empty() => Fun1 { k: *k, x: *x, simple: true },
+        FunOp::Lin { k, x, c } if *x != 0 && c.is_empty() => Fun1 { k: *k, x: *x, simple: true },
         _ => Fun1 { k: 0, x: 0, simple: false },
     }
 }

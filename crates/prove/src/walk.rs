@@ -2,7 +2,7 @@
 
 use crate::beside::Beside;
 use crate::cut::Cutter;
-use crate::funs::{FunId, FunOp};
+use crate::funs::FunId;
 use crate::uses::Use;
 use crate::values::{Atom, AtomId, Base, Form, ModForm, Source, Var, residue};
 use ringforge_contract::InputRange;
@@ -286,9 +286,9 @@ impl<'g> Walk<'g> {
             Op::Concat => self.concat(args, w),
             Op::And => self.and(args[0], args[1], w),
             Op::Or | Op::Xor => self.or(&node.op, args[0], args[1], w),
-            Op::Eq => self.apply(FunOp::Word(Op::Eq), args, w),
-            Op::Ult => self.apply(FunOp::Word(Op::Ult), args, w),
-            Op::Slt => self.apply(FunOp::Word(Op::Slt), args, w),
+            Op::Eq => self.apply(Op::Eq, args, w),
+            Op::Ult => self.apply(Op::Ult, args, w),
+            Op::Slt => self.apply(Op::Slt, args, w),
             Op::Select => {
                 let c = self.get(args[0]);
                 if c.t.is_empty() {
@@ -297,7 +297,7 @@ impl<'g> Walk<'g> {
                 if self.get(args[1]) == self.get(args[2]) {
                     return self.get(args[1]);
                 }
-                let form = self.apply(FunOp::Word(Op::Select), args, w);
+                let form = self.apply(Op::Select, args, w);
                 if w > 16 && self.cut.world.cause_in(&form).is_some() {
                     return self.select_low(args, &form, w);
                 }
@@ -321,11 +321,7 @@ impl<'g> Walk<'g> {
                         return Arc::new(self.truncate(&form, w));
                     }
                 }
-                self.apply(
-                    if signed { FunOp::Word(Op::SatS) } else { FunOp::Word(Op::SatU) },
-                    args,
-                    w,
-                )
+                self.apply(if signed { Op::SatS } else { Op::SatU }, args, w)
             }
         }
     }
@@ -405,23 +401,18 @@ impl<'g> Walk<'g> {
     fn low_bits(&mut self, base: Base, f: FunId, w: u8) -> Option<Form> {
         let short = crate::funs::truncated(&mut self.cut.world.funs, f, w);
         if let Some(short) = short {
-            let node = self.cut.world.funs.get(short).clone();
-            match node.op {
-                FunOp::Const(c) => return Some(Form::constant(c, w)),
-                FunOp::Lin { k, x, c } => {
-                    let mut form = match (x, self.base_form(base, w)) {
-                        (0, _) => Form::default(),
-                        (_, Some(b)) => b.scaled(x, w),
-                        (_, None) => return None,
-                    };
-                    form.k = k;
-                    for (g, c) in node.args.into_iter().zip(c) {
-                        let atom = self.cut.world.atom(Atom::Fun(base, g));
-                        form = Form::combine(&form, 1, &Form::atom(atom), c, w);
-                    }
-                    return Some(self.truncate(&form, w));
+            if let Some((k, x, terms)) = crate::funs::sum(&self.cut.world.funs, short) {
+                let mut form = match (x, self.base_form(base, w)) {
+                    (0, _) => Form::default(),
+                    (_, Some(b)) => b.scaled(x, w),
+                    (_, None) => return None,
+                };
+                form.k = k;
+                for (g, c) in terms {
+                    let atom = self.cut.world.atom(Atom::Fun(base, g));
+                    form = Form::combine(&form, 1, &Form::atom(atom), c, w);
                 }
-                _ => {}
+                return Some(self.truncate(&form, w));
             }
         }
         let (lo, hi) = self.cut.world.domain(base);
@@ -434,8 +425,9 @@ impl<'g> Walk<'g> {
         }
         // Else the same integer does, and stays the same atom; only 64 bits are worth shedding, and zeros: quotients
         // of words without sign have the lower half of those with sign.
-        let whole = self.cut.world.funs.get(f);
-        let shed = whole.width > 32 || whole.op == FunOp::Word(Op::Zext);
+        let funs = &self.cut.world.funs;
+        let zeros = matches!(crate::funs::extended(funs, f), Some((_, false)));
+        let shed = funs.get(f).width > 32 || zeros;
         short.filter(|_| shed).map(|s| Form::atom(self.cut.world.atom(Atom::Fun(base, s))))
     }
 
@@ -482,7 +474,7 @@ impl<'g> Walk<'g> {
     }
 
     /// A nonlinear operation on values that all depend on one base.
-    pub(crate) fn apply(&mut self, op: FunOp, args: &[NodeId], w: u8) -> Arc<Form> {
+    pub(crate) fn apply(&mut self, op: Op, args: &[NodeId], w: u8) -> Arc<Form> {
         let forms: Vec<(Arc<Form>, u8)> =
             args.iter().map(|a| (self.get(*a), self.width(*a))).collect();
         self.apply_forms(op, &forms, w)
@@ -496,12 +488,12 @@ impl<'g> Walk<'g> {
             let form = self.get(a);
             all.push((Arc::new(self.truncate(&form, 16)), 16));
         }
-        let low = self.apply_forms(FunOp::Word(Op::Select), &all, 16);
+        let low = self.apply_forms(Op::Select, &all, 16);
         let top = whole.scaled(1 << 16, w);
         Arc::new(Form::combine(&low, 1, &top, 1, w))
     }
 
-    fn apply_forms(&mut self, op: FunOp, args: &[(Arc<Form>, u8)], w: u8) -> Arc<Form> {
+    fn apply_forms(&mut self, op: Op, args: &[(Arc<Form>, u8)], w: u8) -> Arc<Form> {
         let mut used: Vec<(Option<Base>, FunId)> = Vec::with_capacity(args.len());
         for (form, width) in args {
             match self.cut.use_form(form, *width) {

@@ -132,8 +132,8 @@ impl Reading<'_> {
 
     fn fun(&mut self, fun: &Fun) -> Option<FunId> {
         let args = fun.args.iter().map(|f| self.funs.get(f.0 as usize).copied());
-        let args = args.collect::<Option<smallvec::SmallVec<[FunId; 3]>>>()?;
-        Some(self.facts.enumerated.funs.normal(Fun { args, ..fun.clone() }))
+        let args = args.collect::<Option<_>>()?;
+        self.facts.enumerated.funs.checked(Fun { args, ..fun.clone() }).ok()
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::lines::Lines;
 use super::project::leaves;
-use crate::fun::{Fun, FunId, FunOp, Funs, OPERATIONS};
+use crate::fun::{FunId, Funs, OPERATIONS};
 use crate::pieces::{Piece, each_piece};
 use ringforge_contract::map::formula::{Binary, Expr, Linear};
 use ringforge_contract::map::{MapArgument, MapContract};
@@ -70,12 +70,8 @@ impl Along<'_> {
             sums: FxHashMap::default(),
         };
         let f = terms.function(self.funs, root)?;
-        let op = if a.signed() { FunOp::Word(Op::Sext) } else { FunOp::Word(Op::Zext) };
-        let f = if a.bits < 64 {
-            self.funs.intern(Fun { width: 64, op, args: [f].into_iter().collect() })
-        } else {
-            f
-        };
+        let extension = if a.signed() { Op::Sext } else { Op::Zext };
+        let f = self.funs.word(64, &extension, &[f])?;
         if self.funs.size(f) > OPERATIONS {
             return Some(Err(format!("a term of more than {OPERATIONS} operations")));
         }
@@ -256,39 +252,8 @@ impl Terms<'_> {
                 continue;
             }
             let args: Vec<FunId> = node.args.iter().map(|a| made[a]).collect();
-            let mut make = |width: u8, op: FunOp, args: &[FunId]| {
-                funs.intern(Fun { width, op, args: args.iter().copied().collect() })
-            };
-            let shifted = |c: u8, op: FunOp, make: &mut dyn FnMut(u8, FunOp, &[FunId]) -> FunId| {
-                if c == 0 {
-                    return args[0];
-                }
-                let part = make(w - c, FunOp::Word(Op::Slice { lo: c }), &args);
-                make(w, op, &[part])
-            };
-            let f = match node.op {
-                // Inputs and constants are sums, or are none of this one.
-                Op::Const(_) | Op::Input { .. } | Op::Address { .. } => return None,
-                Op::Slice { lo } => make(w, FunOp::Word(Op::Slice { lo }), &args),
-                Op::Concat => make(w, FunOp::Word(Op::Concat), &args),
-                Op::Sext => make(w, FunOp::Word(Op::Sext), &args),
-                Op::Zext => make(w, FunOp::Word(Op::Zext), &args),
-                Op::Lshr(c) => shifted(c, FunOp::Word(Op::Zext), &mut make),
-                Op::Ashr(c) => shifted(c, FunOp::Word(Op::Sext), &mut make),
-                Op::Add => funs.lin(w, 0, 0, &[(args[0], 1), (args[1], 1)]),
-                Op::Sub => funs.lin(w, 0, 0, &[(args[0], 1), (args[1], -1)]),
-                Op::Shl(c) => funs.lin(w, 0, 0, &[(args[0], 1i64 << c)]),
-                Op::Mul => make(w, FunOp::Word(Op::Mul), &args),
-                Op::And => make(w, FunOp::Word(Op::And), &args),
-                Op::Or => make(w, FunOp::Word(Op::Or), &args),
-                Op::Xor => make(w, FunOp::Word(Op::Xor), &args),
-                Op::Eq => make(w, FunOp::Word(Op::Eq), &args),
-                Op::Ult => make(w, FunOp::Word(Op::Ult), &args),
-                Op::Slt => make(w, FunOp::Word(Op::Slt), &args),
-                Op::Select => make(w, FunOp::Word(Op::Select), &args),
-                Op::SatS => make(w, FunOp::Word(Op::SatS), &args),
-                Op::SatU => make(w, FunOp::Word(Op::SatU), &args),
-            };
+            // Inputs and constants are sums, or are none of this one.
+            let f = funs.word(w, &node.op, &args)?;
             made.insert(id, f);
         }
         made.get(&root).copied()

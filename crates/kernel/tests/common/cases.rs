@@ -62,9 +62,9 @@ fn conditional_addition() -> Known {
     let text = "
         input 0 0                                           ; 1
         fun 16 lin 0 1                                      ; 2
-        fun 1 slice 15 0                                    ; 3
-        fun 16 sext 1                                       ; 4
-        fun 16 const 4591                                   ; 5
+        fun 1 floor 15 0                                    ; 3
+        fun 16 lin 0 0 1 1                                       ; 4
+        fun 16 lin 4591 0                                   ; 5
         fun 16 and 2 3                                      ; 6
         function 0 2                                        ; 7: the sign
         function 0 4                                        ; 8: what is added
@@ -137,7 +137,7 @@ fn barrett() -> Known {
         input 0 0                                           ; 1
         node 1 1 extend 0 1 0 1 by 1 0                      ; 2
         fun 64 lin 16384 7                                  ; 3
-        fun 49 slice 15 0                                   ; 4
+        fun 49 floor 15 0                                   ; 4
         function 0 1                                        ; 5
         node 6 1 quotient 0 32768 1 0 14 0 by 1 0           ; 6
         name 0 2 0 1 1 -4591                                ; 7
@@ -205,12 +205,12 @@ fn quotient_as_function() -> Known {
         input 0 0                                           ; 1
         floor 2 0 1 0 1                                     ; 2
         fun 64 lin 0 1                                      ; 3
-        fun 62 slice 2 0                                    ; 4
+        fun 62 floor 2 0                                    ; 4
         fun 16 lin 0 0 1 1                                  ; 5
-        fun 14 slice 2 2                                    ; 6
-        fun 16 sext 3                                       ; 7
+        fun 14 floor 2 2                                    ; 6
+        fun 16 lin 0 0 3 1                                       ; 7
         fun 16 lin 0 1                                      ; 8
-        fun 16 const 15                                     ; 9
+        fun 16 lin 15 0                                     ; 9
         fun 16 and 5 6                                      ; 10
         function 0 4                                        ; 11: a sixteenth
         function 0 7                                        ; 12: the four lowest bits
@@ -245,14 +245,15 @@ fn glued() -> Known {
     let text = "
         input 0 0                                           ; 1
         fun 16 lin 0 1                                      ; 2
-        fun 8 slice 8 0                                     ; 3
+        fun 8 floor 8 0                                     ; 3
         fun 8 lin 0 1                                       ; 4
-        fun 16 concat 2 1                                   ; 5
-        function 0 1                                        ; 6
-        function 0 3                                        ; 7
-        node 1 1 function 0 1 16 0 1 0 1                    ; 8
-        node 3 1 function 0 2 8 0 1 0 1 8 0 1 1 1           ; 9
-        output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0  ; 10";
+        fun 1 floor 7 2                                     ; 5
+        fun 16 lin 0 0 1 256 2 1 3 -256                     ; 6
+        function 0 1                                        ; 7
+        function 0 4                                        ; 8
+        node 1 1 function 0 1 16 0 1 0 1                    ; 9
+        node 3 1 function 0 2 8 0 1 0 1 8 0 1 1 1           ; 10
+        output 0 1 extend 0 1 2 1 by 1 0 is 0 1 2 1 by 1 0  ; 11";
     Known { name: "glued", bench: b.outputs(&[y]), lines: lines(text) }
 }
 
@@ -355,8 +356,8 @@ fn choice() -> Known {
     let text = "
         input 0 0                                           ; 1
         fun 16 lin 0 1                                      ; 2
-        fun 16 const 0                                      ; 3
-        fun 1 slt 0 1                                       ; 4
+        fun 16 lin 0 0                                      ; 3
+        fun 1 less 0 1                                       ; 4
         fun 1 lin 0 0 2 -1                                  ; 5
         fun 16 lin 4591 1                                   ; 6
         fun 16 select 3 4 0                                 ; 7
@@ -444,7 +445,7 @@ fn digits() -> Known {
         product 0 1                                         ; 3: P
         node 2 1 product 16 0 1 0 1 16 0 1 1 1              ; 4
         fun 64 lin 32 13                                    ; 5
-        fun 58 slice 6 0                                    ; 6
+        fun 58 floor 6 0                                    ; 6
         function 2 1                                        ; 7
         node 7 1 quotient 2 32 1 2 13 0 by 1 0              ; 8
         name 0 2 2 1 3 -5                                   ; 9: u1
@@ -455,7 +456,7 @@ fn digits() -> Known {
         bound 5 -11 11 by 1 0                               ; 14
         node 11 0 is 16 0 1 5 1                             ; 15
         fun 64 lin 32 27                                    ; 16
-        fun 58 slice 6 2                                    ; 17
+        fun 58 floor 6 2                                    ; 17
         function 5 3                                        ; 18
         node 15 1 quotient 5 32 1 5 27 0 by 1 0             ; 19
         name 0 2 5 3 6 -7                                   ; 20: u2
@@ -484,9 +485,9 @@ fn sign_in_a_wider_word() -> Known {
     let text = "
         input 0 0                                           ; 1
         fun 16 lin 0 1                                      ; 2
-        fun 1 slice 15 0                                    ; 3
-        fun 16 sext 1                                       ; 4
-        fun 16 const 4591                                   ; 5
+        fun 1 floor 15 0                                    ; 3
+        fun 16 lin 0 0 1 1                                       ; 4
+        fun 16 lin 4591 0                                   ; 5
         fun 16 and 2 3                                      ; 6
         function 0 1                                        ; 7: the bit
         function 0 2                                        ; 8: the sign

@@ -5,7 +5,7 @@ use ringforge_kernel::atom::{Atom, Facts};
 use ringforge_kernel::certificate::Line;
 use ringforge_kernel::compare::{Residue, Term};
 use ringforge_kernel::form::{Form, Word};
-use ringforge_kernel::fun::{Fun, FunOp, Op};
+use ringforge_kernel::fun::{Fun, FunOp};
 use ringforge_kernel::replay::Walked;
 use ringforge_machine::eval::Tape;
 use std::collections::HashMap;
@@ -21,11 +21,9 @@ fn value(at: &dyn Fn(u32) -> Fun, f: u32, x: i64, known: &mut HashMap<u32, i64>)
         return v;
     }
     let fun = at(f);
-    let args: Vec<(i128, u32)> =
-        fun.args.iter().map(|a| (value(at, a.0, x, known).into(), at(a.0).width.into())).collect();
+    let args: Vec<i128> = fun.args.iter().map(|a| value(at, a.0, x, known).into()).collect();
     let modulus = 1i128 << fun.width;
-    let signed = |i: usize| args[i].0;
-    let unsigned = |i: usize| args[i].0.rem_euclid(1 << args[i].1);
+    let signed = |i: usize| args[i];
     let exact: i128 = match &fun.op {
         FunOp::Lin { k, x: slope, c } => {
             let mut sum = i128::from(*k) + i128::from(slope.wrapping_mul(x));
@@ -34,28 +32,11 @@ fn value(at: &dyn Fn(u32) -> Fun, f: u32, x: i64, known: &mut HashMap<u32, i64>)
             }
             sum
         }
-        FunOp::Const(c) => (*c).into(),
-        FunOp::Word(Op::Slice { lo }) => unsigned(0) >> lo,
-        FunOp::Word(Op::Concat) => {
-            let mut all = (0, 0);
-            for (i, a) in args.iter().enumerate() {
-                all = (all.0 + (unsigned(i) << all.1), all.1 + a.1);
-            }
-            all.0
-        }
-        FunOp::Word(Op::Sext) => signed(0),
-        FunOp::Word(Op::Zext) => unsigned(0),
-        FunOp::Word(Op::Mul) => signed(0) * signed(1),
-        FunOp::Word(Op::And) => signed(0) & signed(1),
-        FunOp::Word(Op::Or) => signed(0) | signed(1),
-        FunOp::Word(Op::Xor) => signed(0) ^ signed(1),
-        FunOp::Word(Op::Eq) => (unsigned(0) == unsigned(1)).into(),
-        FunOp::Word(Op::Ult) => (unsigned(0) < unsigned(1)).into(),
-        FunOp::Word(Op::Slt) => (signed(0) < signed(1)).into(),
-        FunOp::Word(Op::Select) => signed(if unsigned(0) == 1 { 1 } else { 2 }),
-        FunOp::Word(Op::SatS) => signed(0).clamp(-modulus / 2, modulus / 2 - 1),
-        FunOp::Word(Op::SatU) => signed(0).clamp(0, modulus - 1),
-        FunOp::Word(op) => panic!("{op:?} is no operation of functions"),
+        FunOp::Floor(lo) => signed(0).div_euclid(1 << lo),
+        FunOp::Mul => signed(0) * signed(1),
+        FunOp::And => signed(0) & signed(1),
+        FunOp::Less => -i128::from(signed(0) < signed(1)),
+        FunOp::Select => signed(if signed(0) != 0 { 1 } else { 2 }),
     };
     let low = exact.rem_euclid(modulus);
     let read = if low >= modulus / 2 { low - modulus } else { low } as i64;
