@@ -251,11 +251,6 @@ impl<'a> Reader<'a> {
                     Rule::Quotient { form, base, zeros, by: r.witness()? }
                 }
                 "whole" => Rule::Whole,
-                "disjoint" => {
-                    let (zeros, given): (u8, u8) = (r.number()?, r.number()?);
-                    let form = (given == 1).then(|| r.form()).transpose()?;
-                    Rule::Disjoint { zeros, form }
-                }
                 "negative" => {
                     let (upper, base) = (r.number()?, r.base()?);
                     Rule::Negative { form: r.form()?, base, upper }

@@ -6,14 +6,13 @@ use ringforge_kernel::form::{Form, Word};
 
 /// The names of all rules, as `docs/kernel.md` has them. If several rules prove what an instruction
 /// computes, readers show the first of them in this order.
-pub const RULES: [&str; 9] = [
+pub const RULES: [&str; 8] = [
     "product",
     "enumerated function",
     "floor quotient",
     "sign",
     "mask",
     "value",
-    "disjoint bits",
     "whole",
     "no wrap",
 ];
@@ -28,9 +27,8 @@ pub fn place(rule: &Rule) -> usize {
         Rule::Negative { .. } => 3,
         Rule::Sign { .. } => 4,
         Rule::Value { .. } => 5,
-        Rule::Disjoint { .. } => 6,
-        Rule::Whole => 7,
-        Rule::Extend { .. } => 8,
+        Rule::Whole => 6,
+        Rule::Extend { .. } => 7,
     }
 }
 
@@ -70,12 +68,12 @@ pub fn stated(rule: &Rule, extends: bool) -> Vec<(About, Stated<'_>)> {
             [Argument(0), Node].map(|about| (about, Stated::Integer(form, by))).into()
         }
         Rule::Negative { .. } => vec![(Node, Stated::Mask)],
-        Rule::Sign { of, .. } => vec![(Argument(usize::from(*of)), Stated::Mask)],
-        Rule::Extend { .. }
-        | Rule::Quotient { .. }
-        | Rule::Whole
-        | Rule::Disjoint { .. }
-        | Rule::Value { .. } => Vec::new(),
+        Rule::Sign { of, form, by } => {
+            vec![(Argument(usize::from(*of)), Stated::Integer(form, by))]
+        }
+        Rule::Extend { .. } | Rule::Quotient { .. } | Rule::Whole | Rule::Value { .. } => {
+            Vec::new()
+        }
     }
 }
 

@@ -198,12 +198,6 @@ fn rules(all: &[Rule], out: &mut String) {
                 witness(by, out);
             }
             Rule::Whole => out.push_str(" whole"),
-            Rule::Disjoint { zeros, form: f } => {
-                let _ = write!(out, " disjoint {zeros} {}", u8::from(f.is_some()));
-                if let Some(f) = f {
-                    form(f, out);
-                }
-            }
             Rule::Negative { form: f, base, upper } => {
                 let base = base.map_or(-1, i64::from);
                 let _ = write!(out, " negative {upper} {base}");

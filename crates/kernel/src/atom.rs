@@ -51,6 +51,7 @@ pub enum Atom {
 }
 
 /// All atoms and all facts.
+#[derive(Default)]
 pub struct Facts {
     /// The atoms in the order of the certificate, then those of the line at hand.
     pub atoms: Vec<Atom>,
@@ -74,18 +75,7 @@ impl Facts {
     /// No atom yet. `ranges[o]` is the interval of operand o's elements, `budget` the point evaluations
     /// that enumeration may take.
     pub fn new(ranges: Vec<(i64, i64)>, budget: u64) -> Facts {
-        Facts {
-            atoms: Vec::new(),
-            defined: 0,
-            enumerated: Enumerated::new(budget),
-            zero: Vec::new(),
-            wholes: FxHashMap::default(),
-            told: FxHashMap::default(),
-            index: FxHashMap::default(),
-            bounds: Vec::new(),
-            congruences: Vec::new(),
-            ranges,
-        }
+        Facts { enumerated: Enumerated::new(budget), ranges, ..Facts::default() }
     }
 
     /// The atom of a definition over earlier atoms and functions, in normal form: one number for each, however

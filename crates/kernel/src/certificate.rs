@@ -133,13 +133,6 @@ pub enum Rule {
     },
     /// Parts side by side are the low bits of the node that the upper part was taken from.
     Whole,
-    /// Bits that are zero in one word add like those of the other.
-    Disjoint {
-        /// Which argument (0 or 1) has zeros at its end.
-        zeros: u8,
-        /// The other one as an integer, unless its extension shows that it is short.
-        form: Option<Form>,
-    },
     /// A word all of whose bits are the sign of a word: `-[x < 0]`, which is
     /// `floor(form / 2^w) - floor((form + 2^(w-1)) / 2^w)` for a word of w bits that is congruent to `form`.
     Negative {
@@ -151,7 +144,8 @@ pub enum Rule {
         /// not 0.
         upper: u8,
     },
-    /// A word all of whose bits are the same, as an integer in [-1, 0]: the other one under it as a mask.
+    /// A word as an integer: in [-1, 0] all its bits are the same, and the other word is under it as a mask; below
+    /// the least power of two in the other word both have no bit.
     Sign {
         /// Which argument (0 or 1).
         of: u8,
@@ -189,7 +183,6 @@ impl Line {
                 | Rule::Quotient { form, .. }
                 | Rule::Negative { form, .. }
                 | Rule::Sign { form, .. } => forms.push(form),
-                Rule::Disjoint { form, .. } => forms.extend(form),
                 Rule::Whole | Rule::Value { .. } => {}
             }
         }

@@ -1,11 +1,11 @@
 //! Rule *Chinese remainder theorem*: a name that is known modulo several numbers is an integer form if
 //! the intervals exclude every other one.
 
-use crate::atom::{Atom, Facts, before, product};
+use crate::atom::{Atom, Facts, before};
 use crate::check::Expanded;
 use crate::claim::Why;
-use crate::compare::{Entry, Mismatch, Residue, Term, coefficients};
-use crate::form::AtomId;
+use crate::compare::{Entry, Mismatch, Residue, coefficients};
+use crate::form::{AtomId, Form};
 use rustc_hash::FxHashMap;
 
 /// Coefficients of integers that are found at most.
@@ -101,29 +101,28 @@ impl Facts {
             found.extend(all.into_iter().map(|entry| (entry, number)));
         }
         found.sort_unstable();
-        let mut wholes = Vec::with_capacity(of.names.len());
+        let mut integers = Vec::with_capacity(of.names.len());
         for (&name, k) in of.names.iter().zip(0..) {
             let place = |k: u32| found.partition_point(|e| e.0.k < k);
             let own = &found[place(k)..place(k + 1)];
-            let is = self.integer(name, own, &basis, of, q)?;
-            before(name, &is)?;
-            wholes.push((name, is));
+            integers.push((name, self.integer(name, own, &basis, of, q)?));
+            // Products that no line defines.
+            self.forget();
         }
-        self.wholes.extend(wholes);
+        self.wholes.extend(integers);
         Ok(())
     }
 
     /// What a name is modulo q, with these coefficients modulo each of the moduli.
     fn integer(
-        &self,
+        &mut self,
         name: AtomId,
         found: &[(Entry, u32)],
         basis: &Basis,
         of: &Integers,
         q: u32,
     ) -> Result<Residue, Why> {
-        let low = |c: i128| c.rem_euclid(q.into()) as u32;
-        let (mut k, mut lo, mut hi, mut t) = (0i128, 0i128, 0i128, Vec::new());
+        let mut form = Form::default();
         for same in found.chunk_by(|x, y| (x.0.i, x.0.j) == (y.0.i, y.0.j)) {
             let (i, j) = (same[0].0.i, same[0].0.j);
             let mut residues = vec![0; of.moduli.len()];
@@ -132,50 +131,40 @@ impl Facts {
             // The number after the last is that of the constant 1, of either side.
             let left = of.left.get(usize::from(i)).copied();
             let right = of.right.get(usize::from(j)).copied();
-            let bounds =
-                |a: AtomId| self.bounds(a).ok_or_else(|| format!("atom {a} has no interval"));
-            let (term, range) = match (left, right) {
+            match (left, right) {
                 (Some(x), Some(y)) => {
-                    let range = product(x == y, bounds(x)?, bounds(y)?);
-                    (Term::Product(x.min(y), x.max(y)), range.ok_or("numbers beyond 128 bits")?)
+                    form.t.push((self.atom(Atom::Product(x.min(y), x.max(y)))?, c));
                 }
-                (Some(x), None) | (None, Some(x)) => (Term::Value(x), bounds(x)?),
-                (None, None) => {
-                    k += c;
-                    continue;
-                }
-            };
-            let ends = [range.0.checked_mul(c), range.1.checked_mul(c)];
-            let [Some(x), Some(y)] = ends else { return Err("numbers beyond 128 bits".into()) };
-            lo = lo.checked_add(x.min(y)).ok_or("numbers beyond 128 bits")?;
-            hi = hi.checked_add(x.max(y)).ok_or("numbers beyond 128 bits")?;
-            if low(c) != 0 {
-                t.push((term, low(c)));
+                (Some(x), None) | (None, Some(x)) => form.t.push((x, c)),
+                (None, None) => form.k = c,
             }
         }
+        let (lo, hi) = self.interval(&form)?;
         let (l, h) = self.bounds(name).ok_or_else(|| format!("atom {name} has no interval"))?;
         if [l, h, lo, hi].iter().any(|x| x.unsigned_abs() >= 1 << 120) {
             return Err("numbers beyond 120 bits".into());
         }
         // Of the constants that are congruent, the one that brings the intervals' middles together.
-        let beside = l + h - (lo + hi) - 2 * k;
-        k += basis.product * (beside + basis.product).div_euclid(2 * basis.product);
-        let (lo, hi) = (lo + k, hi + k);
+        let beside = l + h - (lo + hi);
+        let more = basis.product * (beside + basis.product).div_euclid(2 * basis.product);
+        let (lo, hi) = (lo + more, hi + more);
         if hi - l >= basis.product || h - lo >= basis.product {
             return Err(format!(
                 "atom {name} lies in [{l}, {h}]; what it is congruent to lies in [{lo}, {hi}], and may differ from it by a multiple of the moduli's product {}",
                 basis.product
             ));
         }
-        t.sort_unstable();
-        Ok(Residue { m: q, k: low(k), t })
+        form.k += more;
+        let is = self.linear(&form, q)?;
+        before(name, &is)?;
+        Ok(is)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form::Form;
+    use crate::compare::Term;
 
     #[test]
     fn integers_are_the_least_with_their_residues() {

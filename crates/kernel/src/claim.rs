@@ -196,10 +196,8 @@ impl Facts {
         let difference = self.residue_by(&difference, m, &Witness::PLAIN)?;
         let modulus = u64::from(m);
         let mut k = u64::from(difference.k);
-        let mut left: BTreeMap<Term, u64> = BTreeMap::new();
-        for (term, c) in difference.t {
-            *left.entry(term).or_default() += u64::from(c);
-        }
+        let terms = difference.t.into_iter().map(|(term, c)| (term, u64::from(c)));
+        let mut left: BTreeMap<Term, u64> = terms.collect();
         // Products come first, and what a value is replaced by is earlier than it: what is popped will not come back.
         while let Some((term, c)) = left.pop_last() {
             let c = c % modulus;

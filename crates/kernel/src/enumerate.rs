@@ -27,6 +27,7 @@ struct Line {
 }
 
 /// Functions with what was enumerated of them.
+#[derive(Default)]
 pub struct Enumerated {
     /// The functions.
     pub funs: Funs,
@@ -44,8 +45,7 @@ pub struct Enumerated {
 impl Enumerated {
     /// No function yet; `budget` point evaluations.
     pub fn new(budget: u64) -> Enumerated {
-        let (ranges, lines) = (FxHashMap::default(), FxHashMap::default());
-        Enumerated { funs: Funs::default(), budget, facts: 0, ranges, lines }
+        Enumerated { budget, ..Enumerated::default() }
     }
 
     /// Least and greatest value of `f` on `[lo, hi]`; [`None`] where that takes too long.

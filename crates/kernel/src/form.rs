@@ -126,6 +126,12 @@ impl Word {
         (self.t.is_empty() && self.bits == bits).then_some(self.k)
     }
 
+    /// The power of two that its constant and all coefficients are multiples of; 64 of 0.
+    pub fn twos(&self) -> u8 {
+        let all = self.t.iter().map(|t| t.1).chain([self.k]);
+        all.map(|c| c.trailing_zeros() as u8).min().unwrap_or(64)
+    }
+
     /// An integer as a word.
     pub fn of(form: &Form, bits: u8) -> Word {
         let t = form.t.iter().map(|&(a, c)| (a, centre(c as i64, bits))).filter(|t| t.1 != 0);

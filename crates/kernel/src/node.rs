@@ -55,7 +55,9 @@ impl Visit<'_> {
         let word = match self.rules.as_slice().first() {
             Some(Rule::Function { base, args }) if self.at_once(node, args) => {
                 self.rules.next();
-                self.function(node, *base, args)?
+                let own = |&a: &NodeId| (self.word(a).clone(), graph.node(a).width);
+                let own: Vec<(Word, u8)> = node.args.iter().map(own).collect();
+                self.function(&node.op, node.width, &own, (*base, args))?
             }
             Some(Rule::Negative { form, base, upper }) => {
                 self.rules.next();
@@ -173,12 +175,7 @@ impl Visit<'_> {
             (None, Op::Slice { .. }) => Ok(Word::default()),
             (None, _) => Ok(word.clone()),
             (Some(Rule::Function { base, args }), _) => {
-                let [arg] = &args[..] else { return Err("one argument is expected".into()) };
-                // Of what is above a part nothing is asked.
-                let wanted =
-                    if let Op::Slice { lo } = op { arg.bits.max(lo + width) } else { from };
-                let f = self.argument(*base, word, arg, wanted)?;
-                self.named(*base, width, op, &[f])
+                self.function(op, width, &[(word.clone(), from)], (*base, args))
             }
             (Some(Rule::Extend { form, by }), Op::Sext | Op::Zext) => {
                 self.lies(word, form, by, from, ends(from, *op == Op::Sext))?;
@@ -347,29 +344,27 @@ impl Visit<'_> {
         match self.rules.as_slice().first() {
             Some(Rule::Sign { of, form, by }) => {
                 self.rules.next();
-                let (sign, other) = if *of == 0 { (x, y) } else { (y, x) };
-                self.lies(&sign, form, by, w, (-1, 0))?;
-                // All ones keep the other word, and are -1.
-                let sign = Word::constant(0, w).plus(&Word::of(form, w), -1);
-                return self.multiplied(&sign, &other);
+                let (word, other) = if *of == 0 { (x, y) } else { (y, x) };
+                self.is(&word, form, w)?;
+                let range = self.facts.interval_by(form, by)?;
+                if within(range, (-1, 0)).is_ok() {
+                    // All ones keep the other word, and are -1.
+                    let sign = Word::constant(0, w).plus(&Word::of(form, w), -1);
+                    return self.multiplied(&sign, &other);
+                }
+                // As far as the other is known it has none of these bits.
+                within(range, ends(other.twos().min(w), false))?;
+                return Ok(Word::constant(0, other.bits));
             }
-            Some(Rule::Disjoint { zeros, form }) => {
-                self.rules.next();
-                let (x, y, other) = if *zeros == 0 { (x, y, args[1]) } else { (y, x, args[0]) };
-                let twos = x.t.iter().map(|t| t.1.trailing_zeros()).chain([x.k.trailing_zeros()]);
-                let twos = twos.min().unwrap_or(0).min(w.into());
-                if let Some(form) = form {
-                    self.lies(&y, form, &Witness::PLAIN, w, ends(twos as u8, false))?;
-                } else {
-                    // A zero extension has few bits whatever is known of its value.
-                    let node = self.graph.node(other);
-                    let short = |a: &NodeId| u32::from(self.graph.node(*a).width) <= twos;
-                    if node.op != Op::Zext || !node.args.iter().all(short) {
-                        return Err("a word that is no short extension".into());
+            // A zero extension has few bits whatever is known of its value.
+            None => {
+                for (x, other) in [(&x, args[1]), (&y, args[0])] {
+                    let Node { op, args, .. } = self.graph.node(other);
+                    let short = |a: &NodeId| self.graph.node(*a).width <= x.twos();
+                    if x.bits > 0 && *op == Op::Zext && args.iter().all(short) {
+                        return Ok(Word::constant(0, x.bits));
                     }
                 }
-                // As far as x is known it has no bit below 2^twos.
-                return Ok(Word::constant(0, x.bits));
             }
             _ => {}
         }
@@ -422,11 +417,8 @@ impl Visit<'_> {
                 }
                 Some(Rule::Function { base, args }) if args.len() == 2 => {
                     self.rules.next();
-                    let funs = [
-                        self.argument(*base, &word, &args[0], from)?,
-                        self.argument(*base, &high, &args[1], bits)?,
-                    ];
-                    self.named(*base, width, &Op::Concat, &funs)?
+                    let own = [(word, from), (high, bits)];
+                    self.function(&Op::Concat, width, &own, (*base, args))?
                 }
                 _ => {
                     let low = self.step(&word, from, &Op::Zext, width)?;
@@ -438,34 +430,41 @@ impl Visit<'_> {
         Ok(high)
     }
 
-    /// Rule *enumerated function*: the operation on words that all are functions of one atom.
-    fn function(&mut self, node: &Node, base: AtomId, args: &[Word]) -> Result<Word, Why> {
-        let w = node.width;
-        // What acts on low bits alone may be known of low bits alone.
+    /// Rule *enumerated function*: an operation on words, each of so many bits, that are functions of one atom.
+    fn function(
+        &mut self,
+        op: &Op,
+        width: u8,
+        own: &[(Word, u8)],
+        (base, args): (AtomId, &[Word]),
+    ) -> Result<Word, Why> {
+        self.facts.get(base)?;
+        if args.len() != own.len() {
+            return Err(format!("{} arguments are expected", own.len()));
+        }
+        // What acts on low bits alone may be known of low bits alone: all but the choice of a selection.
         let low = matches!(
-            node.op,
+            op,
             Op::Add | Op::Sub | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Shl(_) | Op::Select
         );
-        let first = usize::from(node.op == Op::Select);
-        let bits =
-            if low { args[first..].iter().map(|a| a.bits).min().unwrap_or(0).min(w) } else { w };
+        let first = usize::from(*op == Op::Select);
+        let known = args.iter().skip(first).fold(width, |bits, a| bits.min(a.bits));
+        let bits = if low { known } else { width };
         let mut funs = Vec::with_capacity(args.len());
-        for (i, (arg, &id)) in args.iter().zip(&node.args).enumerate() {
-            let wanted = if low && i >= first { bits } else { self.graph.node(id).width };
-            let word = self.word(id).clone();
-            funs.push(self.argument(base, &word, arg, wanted)?);
+        for (i, (arg, (word, from))) in args.iter().zip(own).enumerate() {
+            let wanted = match op {
+                // Of what is above a part nothing is asked.
+                Op::Slice { lo } => arg.bits.max(lo + width),
+                _ if low && i >= first => bits,
+                _ => *from,
+            };
+            if wanted == 0 || arg.bits < wanted {
+                return Err("too few bits are known".into());
+            }
+            self.facts.same_word(&word.low(arg.bits), arg)?;
+            funs.push(self.over(base, &arg.low(wanted))?);
         }
-        self.named(base, bits, &node.op, &funs)
-    }
-
-    /// The low bits of an argument as a function of an atom: of a word that is congruent to it, and known for so many.
-    fn argument(&mut self, base: AtomId, own: &Word, arg: &Word, wanted: u8) -> Result<FunId, Why> {
-        self.facts.get(base)?;
-        if wanted == 0 || arg.bits < wanted {
-            return Err("too few bits are known".into());
-        }
-        self.facts.same_word(&own.low(arg.bits), arg)?;
-        self.over(base, &arg.low(wanted))
+        self.named(base, bits, op, &funs)
     }
 
     /// An operation on functions of an atom, as a word.

@@ -16,6 +16,8 @@ const COEFFICIENT: i128 = 1 << 110;
 
 /// No node has that number.
 const KEPT: u32 = u32::MAX;
+/// Of a node that no output depends on.
+const UNREAD: u32 = 0;
 
 /// An array that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,17 +113,20 @@ pub fn walk(
     this.walked().map_err(refused(lines.len() + 1))
 }
 
-/// Which nodes the outputs depend on.
-fn needed(case: &Case, size: usize) -> Vec<bool> {
-    let mut needed = vec![false; size];
-    case.outputs.iter().for_each(|o| needed[o.0 as usize] = true);
-    for id in (0..size).rev() {
-        if needed[id] {
-            let node = case.graph.node(NodeId(id as u32));
-            node.args.iter().for_each(|a| needed[a.0 as usize] = true);
+/// By node, the last one that reads its word, of those that the outputs depend on: [`KEPT`] of outputs.
+fn readers(case: &Case) -> Vec<u32> {
+    let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
+    let mut last = vec![UNREAD; size];
+    case.outputs.iter().for_each(|o| last[o.0 as usize] = KEPT);
+    for id in (0..size as u32).rev() {
+        if last[id as usize] != UNREAD {
+            read(case.graph, NodeId(id), &mut |a| {
+                let slot = &mut last[a.0 as usize];
+                *slot = id.max(*slot);
+            });
         }
     }
-    needed
+    last
 }
 
 /// Called with the fraction done; returns false to stop.
@@ -133,8 +138,7 @@ pub struct Walk<'a> {
     facts: Facts,
     /// The certificate's functions by the kernel's numbers.
     funs: Vec<FunId>,
-    needed: Vec<bool>,
-    /// By node, the last one that reads its word; [`KEPT`] of outputs.
+    /// By node, as [`readers`] says.
     last: Vec<u32>,
     /// Words of visited nodes. Of one that nothing reads any more nothing is known: sums of hundreds of terms would take
     /// the square of that.
@@ -155,20 +159,13 @@ impl<'a> Walk<'a> {
     pub fn new(case: Case<'a>, budget: u64) -> Result<Walk<'a>, Why> {
         guarded(|| {
             let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
-            let size = case.outputs.iter().map(|o| o.0 as usize + 1).max().unwrap_or(0);
-            let needed = needed(&case, size);
-            let mut last = vec![0; size];
-            for id in (0..size as u32).filter(|id| needed[*id as usize]) {
-                read(case.graph, NodeId(id), &mut |a| last[a.0 as usize] = id);
-            }
-            case.outputs.iter().for_each(|o| last[o.0 as usize] = KEPT);
+            let last = readers(&case);
             Walk {
                 case,
                 facts: Facts::new(ranges, budget),
                 funs: Vec::new(),
-                needed,
+                words: vec![Word::default(); last.len()],
                 last,
-                words: vec![Word::default(); size],
                 next: 0,
                 outputs: vec![None; case.outputs.len()],
                 replayed: Replayed::default(),
@@ -252,7 +249,7 @@ impl<'a> Walk<'a> {
             Line::Near { form, bits, by } => facts.near(form, *bits, by),
             Line::Node { node, rules, claim } => {
                 let node = *node as usize;
-                if node < self.next || node >= self.words.len() || !self.needed[node] {
+                if node < self.next || node >= self.words.len() || self.last[node] == UNREAD {
                     return Err(format!("node {node} is visited already, or never"));
                 }
                 self.visit_below(node)?;
@@ -269,7 +266,7 @@ impl<'a> Walk<'a> {
 
     fn visit_below(&mut self, end: usize) -> Result<(), Why> {
         while self.next < end {
-            if self.needed[self.next] {
+            if self.last[self.next] != UNREAD {
                 self.visit(self.next, &[], None)?;
             }
             self.next += 1;

@@ -297,14 +297,14 @@ fn joined_words_end_where_the_others_begin() {
         (128, 128, 3, "[0, 128] is not within [0, 127]"),
     ] {
         let (b, z) = joined(constant, hi);
-        refused(&b, &format!("input 0 0\ninput 1 0\nnode {z} 1 disjoint 0 1 0 1 1 1"), line, why);
+        refused(&b, &format!("input 0 0\ninput 1 0\nnode {z} 1 sign 1 0 1 1 1 by 1 0"), line, why);
     }
     // A factor of the other word that is no multiple.
     let mut b = Bench::new(&[(-100, 100, 16), (0, 100, 16)]);
     let (x, y) = (b.input(0), b.input(1));
     let z = b.node(16, Op::Or, &[x, y]);
     let b = b.outputs(&[z]);
-    let text = format!("input 0 0\ninput 1 0\nnode {z} 1 disjoint 0 1 0 1 1 1");
+    let text = format!("input 0 0\ninput 1 0\nnode {z} 1 sign 1 0 1 1 1 by 1 0");
     refused(&b, &text, 3, "[0, 100] is not within [0, 0]");
 }
 

@@ -97,7 +97,7 @@ fn a_mask_is_known_in_all_bits() {
             &b,
             "input 0 0\nnode 2 1 sign 0 0 1 0 1 by 1 0",
             2,
-            &format!("{sign} is not within [-1, 0]"),
+            &format!("{sign} is not within [0, 65535]"),
         );
     }
 }
@@ -114,14 +114,15 @@ fn joined_words_have_no_bit_in_common() {
         let z = b.node(16, Op::Or, &[x, y]);
         b.outputs(&[z])
     };
-    let (byte, form) = ("node 5 1 disjoint 0 0", "node 5 1 disjoint 0 1 0 1 1 1");
+    let byte = |c: i64| format!("node 5 0 is 16 0 2 0 {c} 1 1");
+    let form = "node 5 1 sign 1 0 1 1 1 by 1 0";
     let text = |rule: &str| format!("input 0 0\ninput 1 0\nnode 4 1 extend 0 1 1 1 by 1 0\n{rule}");
-    refused(&bench(Op::Sext, 8), &text(byte), 4, "no short extension");
-    refused(&bench(Op::Zext, 7), &text(byte), 4, "no short extension");
+    refused(&bench(Op::Sext, 8), &text(&byte(256)), 4, "0 bits are known of one word");
+    refused(&bench(Op::Zext, 7), &text(&byte(128)), 4, "0 bits are known of one word");
     refused(&bench(Op::Zext, 6), &text(form), 4, "[0, 100] is not within [0, 63]");
     // Nothing is said of the outputs, but the rule is taken.
     refused(&bench(Op::Zext, 7), &text(form), 5, "nothing is said of output 0");
-    refused(&bench(Op::Zext, 8), &text(byte), 5, "nothing is said of output 0");
+    refused(&bench(Op::Zext, 8), &text(&byte(256)), 5, "nothing is said of output 0");
 }
 
 /// Parts of different words, parts that do not meet, and a third part.

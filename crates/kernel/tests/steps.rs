@@ -233,7 +233,7 @@ fn bits_that_both_have() {
                 input 1 0
                 node {high} 0 is {first}
                 node {low} 1 extend 0 1 1 1 by 1 0
-                node {node} 1 disjoint 0 0 is {is}"
+                node {node} 0 is {is}"
             )
         };
         let all = "16 0 1 0 256";

@@ -5,6 +5,7 @@ use crate::uses::Use;
 use crate::values::Form;
 use crate::walk::Walk;
 use ringforge_kernel::certificate::Rule;
+use ringforge_kernel::claim::Witness;
 use ringforge_machine::graph::{NodeId, Op};
 use std::sync::Arc;
 
@@ -122,9 +123,10 @@ impl Walk<'_> {
             let short = y_node.op == Op::Zext && u32::from(self.width(y_node.args[0])) <= twos;
             let small = |r: crate::reading::Reading| r.lo >= 0 && r.hi < 1i128 << twos.min(62);
             if short || self.cut.read(y).is_ok_and(small) {
-                let zeros = u8::from(node == a);
-                let form = if short { None } else { self.cut.made_sum(y) };
-                self.cut.record.rules.push(Rule::Disjoint { zeros, form });
+                if !short && let Some(form) = self.cut.made_sum(y) {
+                    let of = u8::from(node == b);
+                    self.cut.record.rules.push(Rule::Sign { of, form, by: Witness::PLAIN });
+                }
                 return Arc::new(Form::combine(x, 1, y, 1, w));
             }
         }

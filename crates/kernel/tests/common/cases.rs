@@ -283,8 +283,8 @@ fn disjoint() -> Known {
         input 0 0                                           ; 1
         input 1 0                                           ; 2
         node 4 1 extend 0 1 1 1 by 1 0                      ; 3
-        node 5 1 disjoint 0 0                               ; 4
-        node 6 1 disjoint 1 1 0 1 1 1                       ; 5
+        node 5 0                                            ; 4
+        node 6 1 sign 0 0 1 1 1 by 1 0                      ; 5
         output 0 1 extend 0 2 0 256 1 1 by 1 0 is 0 2 0 256 1 1 by 1 0 ; 6
         output 1 1 extend 0 2 0 256 1 1 by 1 0 is 0 2 0 256 1 1 by 1 0 ; 7";
     Known { name: "disjoint", bench: b.outputs(&[or, xor]), lines: lines(text) }

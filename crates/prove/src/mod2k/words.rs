@@ -299,7 +299,8 @@ impl<'g> Words<'g> {
                     && self.atoms.interval(form).is_some_and(|(_, hi)| hi < 1 << twos)
             });
             if twos > 0 && below {
-                self.rules.push(Rule::Disjoint { zeros, form });
+                let by = Witness::PLAIN;
+                self.rules.extend(form.map(|form| Rule::Sign { of: 1 - zeros, form, by }));
                 return x.plus(y, 1);
             }
         }
