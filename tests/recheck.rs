@@ -78,10 +78,10 @@ fn a_damaged_certificate_is_refused() {
     let output = text.lines().find(|l| l.starts_with("output 3 ")).unwrap();
     let less = text.replacen(&format!("{output}\n"), "", 1);
     refused(recheck(&less), &["nothing is said of output 3"]);
-    let run = recheck("ringforge certificate 1\n");
+    let run = recheck("ringforge certificate 2\n");
     assert!(run.status == 1 && run.stdout.contains("the certificate has no case `disjoint`"));
     // What is no certificate is bad input.
-    recheck("certificate\n").fails(2, &["line 1: `ringforge certificate 1` expected"]);
+    recheck("certificate\n").fails(2, &["line 1: `ringforge certificate 2` expected"]);
     recheck(&text.replacen(bound, "lemma 3", 1)).fails(2, &["no line begins with `lemma`"]);
     std::fs::write(&bad, "plain text").unwrap();
     dir.ringforge(&["recheck", &object, "--contract", &contract, "--certificate", &bad])

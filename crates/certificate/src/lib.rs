@@ -11,4 +11,4 @@ pub use read::{Malformed, parse, read, read_from};
 pub use write::{Certificate, write};
 
 /// What a certificate begins with.
-pub const HEAD: &str = "ringforge certificate 1\n";
+pub const HEAD: &str = "ringforge certificate 2\n";

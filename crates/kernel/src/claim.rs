@@ -48,6 +48,7 @@ impl Facts {
         if by.scale < 1 {
             return Err("a scale that is not positive".into());
         }
+        self.enumerated.pay(s.t.len())?;
         let scaled = s.combine(by.scale, &Form::default(), 0).ok_or(LARGE)?;
         self.with(&scaled, &by.zeros)
     }

@@ -6,11 +6,11 @@
 use crate::atom::{Atom, Facts};
 use crate::claim::Why;
 use crate::form::{AtomId, Word};
-use crate::fun::{FunId, OPERATIONS};
+use crate::fun::{FunId, LONGEST};
 use ringforge_machine::graph::Op;
 
-/// Functions that composition may lead to, in one case.
-const FUNCTIONS: usize = 1 << 22;
+/// Once one evaluation of all functions of a case costs more, none is composed: what it costs is what is kept.
+const COMPOSED: usize = 1 << 23;
 
 /// Terms of a word.
 type Terms = Vec<(AtomId, i64)>;
@@ -72,15 +72,14 @@ impl Facts {
 
     /// A function of a function, unless it has too many operations.
     pub(crate) fn composed(&mut self, outer: FunId, inner: FunId) -> Result<FunId, Why> {
-        let long = || format!("a function of more than {OPERATIONS} operations");
-        let funs = &mut self.enumerated.funs;
-        if funs.size(outer) > OPERATIONS || funs.count() > FUNCTIONS {
+        let long = || format!("a function of more than {LONGEST} arguments of operations");
+        let cost = self.enumerated.funs.cost(outer);
+        if cost > LONGEST || self.enumerated.funs.cost_of_all() > COMPOSED {
             return Err(long());
         }
-        let size = funs.size(outer);
-        let fun = funs.compose(outer, inner);
-        self.enumerated.pay(size)?;
-        if self.enumerated.funs.size(fun) > OPERATIONS { Err(long()) } else { Ok(fun) }
+        self.enumerated.pay(cost)?;
+        let fun = self.enumerated.funs.compose(outer, inner);
+        if self.enumerated.funs.cost(fun) > LONGEST { Err(long()) } else { Ok(fun) }
     }
 
     /// The atom that an atom is, or is a function of.
@@ -179,16 +178,12 @@ mod tests {
         let mut facts = Facts::new(vec![(-5, 5)], 1 << 20);
         let funs = &mut facts.enumerated.funs;
         let (x, other) = (funs.lin(64, 0, 1, &[]), funs.lin(64, 3, 1, &[]));
-        let mut chain = |first: FunId, size: usize| {
-            let (mut last, mut before) = (first, first);
-            for _ in 1..size {
-                let product = funs.word(64, &Op::Mul, &[last, before]).expect("a function");
-                before = std::mem::replace(&mut last, product);
-            }
-            last
+        let mut chain = |first: FunId, cost: usize| {
+            let half = |funs: &mut Funs, f| funs.word(64, &Op::Slice { lo: 1 }, &[f]);
+            (1..cost).fold(first, |last, _| half(funs, last).expect("a function"))
         };
         // x is replaced by one operation, x + 3 by two.
-        let sizes = [OPERATIONS - 1, OPERATIONS, OPERATIONS + 1];
+        let sizes = [LONGEST - 1, LONGEST, LONGEST + 1];
         let made = [x, other].map(|first| sizes.map(|size| chain(first, size)));
         for (outer, composed) in made.iter().zip([[true, true, false], [true, false, false]]) {
             for (&outer, is) in outer.iter().zip(composed) {

@@ -4,7 +4,7 @@
 //! Values stream past and are not kept: what is kept is what was found. Intervals are cut where others are, so that
 //! what was found of their parts serves many.
 
-use crate::fun::{FunId, Funs, OPERATIONS};
+use crate::fun::{FunId, Funs, LONGEST};
 use crate::pieces::{Piece, each_piece};
 use rustc_hash::FxHashMap;
 
@@ -118,8 +118,8 @@ impl Enumerated {
     }
 
     fn afford(&mut self, f: FunId, points: usize) -> bool {
-        let size = self.funs.size(f);
-        size <= OPERATIONS && self.pay(points.saturating_mul(size)).is_ok()
+        let cost = self.funs.cost(f);
+        cost <= LONGEST && self.pay(points.saturating_mul(cost)).is_ok()
     }
 
     /// Calls `each` with the values from some x on until it returns false. It visits all points of `[lo, hi]`. On
@@ -134,7 +134,7 @@ impl Enumerated {
         each: &mut dyn FnMut(i64, &[i64]) -> bool,
     ) -> bool {
         let width = i128::from(hi) - i128::from(lo);
-        if width < 0 || self.funs.size(f) > OPERATIONS {
+        if width < 0 || self.funs.cost(f) > LONGEST {
             return false;
         }
         let (funs, budget) = (&self.funs, &mut self.budget);

@@ -330,7 +330,7 @@ fn wide_intervals_of_one_function_share_their_parts() {
         }
     }
     let spent = (1 << 40) - e.budget;
-    let once = e.funs.size(f) as u64 * 2 * end as u64;
+    let once = e.funs.cost(f) as u64 * 2 * end as u64;
     assert!(spent < once, "{spent} for all, {once} for each point once");
 }
 

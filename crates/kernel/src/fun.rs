@@ -48,15 +48,25 @@ pub struct Fun {
     pub args: SmallVec<[FunId; 4]>,
 }
 
+impl Fun {
+    /// What one evaluation costs beyond that of the arguments.
+    fn cost(&self) -> usize {
+        self.args.len().max(1)
+    }
+}
+
 /// The arena of functions.
 #[derive(Default)]
 pub struct Funs {
     nodes: Vec<Fun>,
     index: FxHashMap<Fun, FunId>,
+    /// What one evaluation of them all costs.
+    cost: usize,
 }
 
-/// Operations of a function at most.
-pub const OPERATIONS: usize = 4096;
+/// What one evaluation of a function costs at most: an argument of an operation counts one, and an operation without
+/// arguments as well.
+pub const LONGEST: usize = 8192;
 
 /// Points per block of enumeration.
 const BLOCK: usize = 512;
@@ -79,7 +89,8 @@ impl Funs {
         if let Some(&id) = self.index.get(&fun) {
             return id;
         }
-        let id = FunId(self.nodes.len() as u32);
+        let id = FunId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 functions"));
+        self.cost += fun.cost();
         self.index.insert(fun.clone(), id);
         self.nodes.push(fun);
         id
@@ -128,7 +139,9 @@ impl Funs {
         }
         merged.retain(|t| t.1 != 0);
         let (k, x) = (centre(k, width), centre(x, width));
-        if let [(f, 1)] = merged[..]
+        // Of one bit, 1 is -1.
+        if let [(f, c)] = merged[..]
+            && c == centre(1, width)
             && k == 0
             && x == 0
             && self.get(f).width == width
@@ -240,25 +253,36 @@ impl Funs {
         made[made.len() - 1]
     }
 
-    /// The functions below one, itself first: all, or more than `most`.
-    fn below(&self, root: FunId, most: usize) -> Vec<FunId> {
+    /// The functions below one, itself first, and what one evaluation of them costs; some of them where that is more than
+    /// `most`.
+    fn below(&self, root: FunId, most: usize) -> (Vec<FunId>, usize) {
         let (mut all, mut seen) = (vec![root], FxHashSet::from_iter([root]));
-        let mut next = 0;
-        while next < all.len().min(most) {
-            all.extend(self.get(all[next]).args.iter().filter(|a| seen.insert(**a)));
+        let (mut next, mut cost) = (0, 0);
+        while next < all.len() {
+            let fun = self.get(all[next]);
+            cost += fun.cost();
+            if cost > most {
+                break;
+            }
+            all.extend(fun.args.iter().filter(|a| seen.insert(**a)));
             next += 1;
         }
-        all
+        (all, cost)
     }
 
-    /// Operations of one evaluation; one more than [`OPERATIONS`] if it is any number beyond.
-    pub fn size(&self, root: FunId) -> usize {
-        self.below(root, OPERATIONS).len().min(OPERATIONS + 1)
+    /// What one evaluation costs; one more than [`LONGEST`] if it is any number beyond.
+    pub fn cost(&self, root: FunId) -> usize {
+        self.below(root, LONGEST).1.min(LONGEST + 1)
+    }
+
+    /// What one evaluation of all functions costs.
+    pub fn cost_of_all(&self) -> usize {
+        self.cost
     }
 
     /// The functions that an evaluation computes, each over earlier ones by their places here. The last one is `root`.
     pub(crate) fn program(&self, root: FunId) -> Vec<Fun> {
-        let mut order = self.below(root, usize::MAX);
+        let (mut order, _) = self.below(root, usize::MAX);
         order.sort_unstable();
         let place = |a: &FunId| FunId(order.partition_point(|f| f < a) as u32);
         let at = |f: &FunId| {

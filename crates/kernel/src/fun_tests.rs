@@ -171,6 +171,8 @@ fn sums_are_one_function_however_they_are_written() {
     assert_eq!(one, funs.lin(16, 7 + (1 << 16), 2, &[(y, -1), (f, 1), (f, 2)]));
     assert_eq!(one, funs.lin(16, 7, 2 - (1 << 16), &[(y, (1 << 16) - 1), (f, 3), (x, 1 << 16)]));
     assert_eq!(f, funs.lin(16, 0, 0, &[(f, 1)]));
+    let bit = funs.word(1, &Op::Slt, &[x, y]).expect("a function");
+    assert_eq!(funs.word(1, &Op::Sext, &[bit]), Some(bit));
     assert_eq!(funs.constant(16, 9), funs.lin(16, 9, 0, &[(f, 2), (f, -2)]));
     for (width, k, x) in [(16, 1, 0), (16, 0, 1), (8, 0, 0), (32, 0, 0)] {
         assert_ne!(f, funs.lin(width, k, x, &[(f, 1)]), "{width} {k} {x}");
@@ -178,7 +180,7 @@ fn sums_are_one_function_however_they_are_written() {
     assert_ne!(f, funs.lin(16, 0, 0, &[(f, 2)]));
 }
 
-/// What is kept of long functions is bounded, whatever they are: steps of all together, and values of a block.
+/// Long functions are evaluated in little memory, whatever they are: the values of a block are bounded.
 #[test]
 fn long_functions_keep_little() {
     let mut funs = Funs::default();
@@ -191,9 +193,9 @@ fn long_functions_keep_little() {
         let f = funs.lin(64, k, 0, &[(last, 3)]);
         assert_eq!(funs.at(f, 7), funs.at(last, 7).wrapping_mul(3).wrapping_add(k));
     }
-    // A concatenation costs what its parts are.
+    // A bit, its sign, and the sum of both.
     let bit = funs.lin(1, 0, 1, &[]);
     let word = funs.word(64, &Op::Concat, &[bit; 64]).expect("a function");
-    assert_eq!((funs.size(bit), funs.size(word)), (1, 3));
+    assert_eq!((funs.cost(bit), funs.cost(word)), (1, 4));
     assert_eq!(funs.at(word, 1), -1);
 }

@@ -67,14 +67,9 @@ const KINDS: [Damage; 6] =
 
 /// A line with one of its words changed, a number by little; [`None`] if it has no such word.
 fn changed(line: &Line, kind: Damage, random: &mut Random) -> Option<Line> {
-    const RULES: [&str; 9] = [
-        "function", "product", "extend", "quotient", "whole", "disjoint", "negative", "sign",
-        "value",
-    ];
-    const OPERATIONS: [&str; 13] = [
-        "concat", "sext", "zext", "mul", "and", "or", "xor", "eq", "ult", "slt", "select", "sats",
-        "satu",
-    ];
+    const RULES: [&str; 8] =
+        ["function", "product", "extend", "quotient", "whole", "negative", "sign", "value"];
+    const OPERATIONS: [&str; 4] = ["mul", "and", "less", "select"];
     let mut out = String::new();
     ringforge_certificate::write(line, &mut out);
     let mut words: Vec<String> = out.split(' ').map(str::to_string).collect();

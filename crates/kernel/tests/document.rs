@@ -185,7 +185,7 @@ fn the_example_is_accepted() {
     let walked = b.replay(&common::lines(text)).unwrap_or_else(|e| panic!("{e}"));
     // It is x modulo q.
     assert_eq!((walked.outputs[0].k, &walked.outputs[0].t[..]), (0, &[(Term::Value(0), 1)][..]));
-    let head = "ringforge certificate 1";
+    let head = "ringforge certificate 2";
     assert!(DOCUMENT.contains(head));
     let whole = format!("{head}\ncase c\n{text}");
     assert!(ringforge_certificate::parse(&whole).is_ok());

@@ -337,6 +337,26 @@ fn long_functions_are_refused_at_once() {
     assert_eq!((line, why.contains("has no interval")), (205_005, true), "{line}: {why}");
 }
 
+/// An operation of many arguments costs as much as many operations: functions that share them are no way around.
+#[test]
+fn every_argument_counts() {
+    let b = Bench::new(&[(-5, 5, 16)]);
+    for (sums, evaluated) in [(30, true), (60, false)] {
+        let mut text = String::from("input 0 0\nfun 64 lin 1 1\n");
+        for i in 0..200 {
+            text += &format!("fun 64 mul {i} 0\n");
+        }
+        let shared: String = (1..=200).map(|i| format!(" {i} 1")).collect();
+        for k in 0..sums {
+            text += &format!("fun 64 lin {k} 0{shared}\n");
+        }
+        let all: String = (0..sums).map(|k| format!(" {} 1", 201 + k)).collect();
+        text += &format!("fun 64 lin 0 0{all}\nfunction 0 {}\nname 0 1 1 1\n", 201 + sums);
+        let walked = b.replay(&lines(&text)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(walked.facts.bounds(1).is_some(), evaluated, "{sums} sums");
+    }
+}
+
 /// Unfolding is paid for: a name of a name, 3,000 times, each with an input of its own beside it, leaves ever longer
 /// words.
 #[test]

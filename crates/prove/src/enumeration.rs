@@ -224,7 +224,7 @@ impl Enumeration {
             if !few {
                 found = None;
                 let points = (hi - lo) as u64 + 1;
-                if !(wide && hi - lo >= WIDE) && self.afford(points, funs.size(f)).is_ok() {
+                if !(wide && hi - lo >= WIDE) && self.afford(points, funs.cost(f)).is_ok() {
                     funs.enumerate(f, lo, hi, |at, values| {
                         match &mut found {
                             Some(part) => part.extend(at, values),
@@ -289,7 +289,7 @@ impl Enumeration {
             return result;
         }
         let points = (hi - lo) as u64 + 1;
-        ok = ok && self.afford(points, funs.size(f)).is_ok();
+        ok = ok && self.afford(points, funs.cost(f)).is_ok();
         if ok {
             funs.enumerate(f, lo, hi, |at, values| {
                 ok = values.iter().enumerate().all(|(i, &v)| fits(at + i as i64, v));
@@ -338,7 +338,7 @@ mod tests {
                 assert_eq!(s, Summary { min, max, line: Line::through(lo, &values) }, "{lo} {hi}");
             }
         }
-        let (spent, once) = ((1 << 36) - enumeration.budget, funs.size(f) as u64 * 2 * end as u64);
+        let (spent, once) = ((1 << 36) - enumeration.budget, funs.cost(f) as u64 * 2 * end as u64);
         assert!(spent < once, "{spent} for all, {once} for each point once");
     }
 

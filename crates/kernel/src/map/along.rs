@@ -8,7 +8,7 @@
 
 use super::lines::Lines;
 use super::project::leaves;
-use crate::fun::{FunId, Funs, OPERATIONS};
+use crate::fun::{FunId, Funs, LONGEST};
 use crate::pieces::{Piece, each_piece};
 use ringforge_contract::map::formula::{Binary, Expr, Linear};
 use ringforge_contract::map::{MapArgument, MapContract};
@@ -72,11 +72,11 @@ impl Along<'_> {
         let f = terms.function(self.funs, root)?;
         let extension = if a.signed() { Op::Sext } else { Op::Zext };
         let f = self.funs.word(64, &extension, &[f])?;
-        if self.funs.size(f) > OPERATIONS {
-            return Some(Err(format!("a term of more than {OPERATIONS} operations")));
+        if self.funs.cost(f) > LONGEST {
+            return Some(Err(format!("a term of more than {LONGEST} arguments of operations")));
         }
         let wrong = if hi - lo < POINTS {
-            let cost = ((hi - lo) as u64 + 1).saturating_mul(self.funs.size(f) as u64);
+            let cost = ((hi - lo) as u64 + 1).saturating_mul(self.funs.cost(f) as u64);
             let Some(left) = self.budget.checked_sub(cost) else {
                 return Some(Err("more work than is allowed for".into()));
             };
