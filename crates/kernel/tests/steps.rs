@@ -226,22 +226,25 @@ fn bits_that_both_have() {
             let (high, low) = (b.node(16, Op::Shl(8), &[x[0]]), b.node(16, Op::Zext, &[x[1]]));
             b.node(16, op.clone(), &[high, low])
         });
-        let text = |first: &str, is: &str| {
-            let (high, low) = (node - 2, node - 1);
-            format!(
-                "input 0 0
-                input 1 0
-                node {high} 0 is {first}
-                node {low} 1 extend 0 1 1 1 by 1 0
-                node {node} 0 is {is}"
-            )
-        };
-        let all = "16 0 1 0 256";
-        right(&b, &text(all, &format!("16 {is}")));
-        wrong(&b, &text(all, &format!("16 {other}")), LEFT);
-        // If few bits are known of one word, no more are known of what both have.
-        right(&b, &text("8 0 0", &format!("8 {few}")));
-        wrong(&b, &text("8 0 0", &format!("16 {is}")), "8 bits are known of one word");
+        // The low word is a short extension, or an integer by a rule.
+        for rule in ["0", "1 sign 1 0 1 1 1 by 1 0"] {
+            let text = |first: &str, is: &str| {
+                let (high, low) = (node - 2, node - 1);
+                format!(
+                    "input 0 0
+                    input 1 0
+                    node {high} 0 is {first}
+                    node {low} 1 extend 0 1 1 1 by 1 0
+                    node {node} {rule} is {is}"
+                )
+            };
+            let all = "16 0 1 0 256";
+            right(&b, &text(all, &format!("16 {is}")));
+            wrong(&b, &text(all, &format!("16 {other}")), LEFT);
+            // If few bits are known of one word, no more are known of what both have.
+            right(&b, &text("8 0 0", &format!("8 {few}")));
+            wrong(&b, &text("8 0 0", &format!("16 {is}")), "8 bits are known of one word");
+        }
     }
     let (b, node) = bench(&[X], |b, x| {
         let ones = b.constant(16, -1);
