@@ -144,8 +144,8 @@ pub enum Rule {
         /// not 0.
         upper: u8,
     },
-    /// A word as an integer: in [-1, 0] all its bits are the same, and the other word is under it as a mask; below
-    /// the least power of two in the other word both have no bit.
+    /// A word as an integer. In [-1, 0] all its bits are the same, and the other word is under it as a mask. Below
+    /// the least power of two in the other word the two have no bit in common.
     Sign {
         /// Which argument (0 or 1).
         of: u8,
