@@ -135,6 +135,7 @@ impl Facts {
 mod tests {
     use super::*;
     use crate::form::Form;
+    use crate::fun::Funs;
 
     /// A remainder of b bits with a coefficient c is its word for b + v₂(c) bits, and the whole difference is
     /// read.

@@ -189,7 +189,7 @@ fn of_a_piece_the_slope_counts() {
     let steep = e.funs.lin(32, -middle - 1, 2, &[]);
     let f = e.funs.word(32, &Op::Select, &[less, x, steep]).expect("a function");
     let mut slopes = Vec::new();
-    let few = each_piece(&mut e.funs, f, (0, 2 * middle), 1000, &mut (1 << 30), &mut |piece| {
+    let few = each_piece(&e.funs, f, (0, 2 * middle), 1000, &mut (1 << 30), &mut |piece| {
         let Piece::Affine { c, .. } = piece else { panic!("{piece:?}") };
         slopes.push(c);
         true
@@ -269,7 +269,7 @@ fn work_adds_up() {
     let x = e.funs.lin(64, 0, 1, &[]);
     let f = e.funs.word(64, &Op::Mul, &[x, x]).expect("a function");
     let (mut spent, ends) = (1 << 40, (0, wide - 1));
-    let few = each_piece(&mut e.funs, f, ends, LOOKED_AT, &mut spent, &mut |_| true);
+    let few = each_piece(&e.funs, f, ends, LOOKED_AT, &mut spent, &mut |_| true);
     assert!(few.is_none());
     let tried = (1 << 40) - spent;
     let greatest = (wide - 1) * (wide - 1);

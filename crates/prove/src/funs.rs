@@ -13,8 +13,11 @@ pub fn truncated(funs: &mut Funs, f: FunId, w: u8) -> Option<FunId> {
     match extended(funs, f) {
         // What is extended, or a part of it.
         Some((inner, _)) => {
-            let short = funs.get(inner).width > w;
-            short.then(|| truncated(funs, inner, w)).unwrap_or_else(|| resized(funs, &node, w))
+            if funs.get(inner).width > w {
+                truncated(funs, inner, w)
+            } else {
+                resized(funs, &node, w)
+            }
         }
         None => resized(funs, &node, w),
     }
@@ -49,9 +52,12 @@ fn is_sign(funs: &Funs, a: FunId, b: FunId) -> bool {
     sign.width == 1 && sign.op == FunOp::Floor(from - 1) && sign.args[..] == [a]
 }
 
+/// `k + x·X + Σ c·f`: k, x, and the terms.
+pub type Sum = (i64, i64, Vec<(FunId, i64)>);
+
 /// `k + x·X + Σ c·f`, if that is how a function is looked at. Extensions, words side by side and bitwise operations
 /// are sums too, but of parts that nothing else has.
-pub fn sum(funs: &Funs, f: FunId) -> Option<(i64, i64, Vec<(FunId, i64)>)> {
+pub fn sum(funs: &Funs, f: FunId) -> Option<Sum> {
     let Fun { op: FunOp::Lin { k, x, c }, args, .. } = funs.get(f) else { return None };
     let terms: Vec<(FunId, i64)> = args.iter().copied().zip(c.iter().copied()).collect();
     let own = |&(b, c): &(FunId, i64)| match funs.get(b) {

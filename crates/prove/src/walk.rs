@@ -400,20 +400,20 @@ impl<'g> Walk<'g> {
     /// A function modulo 2^w, w below its width, as a form where that is simpler.
     fn low_bits(&mut self, base: Base, f: FunId, w: u8) -> Option<Form> {
         let short = crate::funs::truncated(&mut self.cut.world.funs, f, w);
-        if let Some(short) = short {
-            if let Some((k, x, terms)) = crate::funs::sum(&self.cut.world.funs, short) {
-                let mut form = match (x, self.base_form(base, w)) {
-                    (0, _) => Form::default(),
-                    (_, Some(b)) => b.scaled(x, w),
-                    (_, None) => return None,
-                };
-                form.k = k;
-                for (g, c) in terms {
-                    let atom = self.cut.world.atom(Atom::Fun(base, g));
-                    form = Form::combine(&form, 1, &Form::atom(atom), c, w);
-                }
-                return Some(self.truncate(&form, w));
+        if let Some(short) = short
+            && let Some((k, x, terms)) = crate::funs::sum(&self.cut.world.funs, short)
+        {
+            let mut form = match (x, self.base_form(base, w)) {
+                (0, _) => Form::default(),
+                (_, Some(b)) => b.scaled(x, w),
+                (_, None) => return None,
+            };
+            form.k = k;
+            for (g, c) in terms {
+                let atom = self.cut.world.atom(Atom::Fun(base, g));
+                form = Form::combine(&form, 1, &Form::atom(atom), c, w);
             }
+            return Some(self.truncate(&form, w));
         }
         let (lo, hi) = self.cut.world.domain(base);
         if hi - lo < 1 << 17
