@@ -12,8 +12,8 @@ use crate::args::Prove;
 use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::proof::{self, Named, Proof};
-use crate::prove::{confirm, say, together};
 use crate::ui::{Failure, Ui};
+use crate::verdict::{confirm, say, together};
 
 /// A function that a chain calls.
 #[derive(Serialize)]

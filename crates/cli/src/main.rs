@@ -44,6 +44,7 @@ mod target;
 mod trial;
 mod ui;
 mod untried;
+mod verdict;
 mod verify;
 mod views;
 mod widen;

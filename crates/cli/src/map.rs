@@ -13,9 +13,9 @@ use crate::args::Prove;
 use crate::objects::{Found, Input, is_linked};
 use crate::package::Tool;
 use crate::proof::{self, Bar, Named, Proof};
-use crate::prove::together;
 use crate::target;
 use crate::ui::{Failure, Ui};
+use crate::verdict::together;
 
 /// What calls the function from outside: every argument of it is an array.
 const SHIM: &str = "ringforge_shim";

@@ -22,9 +22,9 @@ use ringforge_toolchain::replace_file;
 
 use crate::args::{Limits, Prove};
 use crate::package::Tool;
-use crate::prove::together;
 use crate::signals;
 use crate::ui::{Failure, Ui};
+use crate::verdict::together;
 use config::{Config, Missing};
 use plan::{LeftOut, Loaded, plan};
 use row::Row;

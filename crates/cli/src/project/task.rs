@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::objects::Found;
 use crate::proof::{self, Named, Proof};
-use crate::prove::{confirm, together};
 use crate::ui::{Failure, Ui};
+use crate::verdict::{confirm, together};
 
 /// What a function promises.
 #[derive(Clone)]
