@@ -246,25 +246,25 @@ fn what_is_kept_is_what_would_be_found() {
 /// Each question costs its points, of all together the budget is enough or not; the same one costs nothing.
 #[test]
 fn work_adds_up() {
-    let mut e = Enumerated::new(10_000);
+    let mut e = Enumerated::new(15_000);
     let squares: Vec<FunId> = (0..8)
         .map(|k| {
             let x = e.funs.lin(32, k, 1, &[]);
             e.funs.word(32, &Op::Mul, &[x, x]).expect("a function")
         })
         .collect();
-    // Two operations at each of 1,000 points.
+    // A sum without arguments, and a product of two, at each of 1,000 points.
     for (i, &f) in squares.iter().enumerate() {
         let (lo, hi) = (-i128::from(i as u64), 999);
         let greatest = (i64::from(hi) - lo as i64) * (i64::from(hi) - lo as i64);
         let found = e.range(f, 0, 999);
         assert_eq!(found.map(|r| r.1), (i < 5).then_some(greatest), "{i}");
-        assert_eq!(e.budget, 10_000 - 2_000 * (i as u64 + 1).min(5));
+        assert_eq!(e.budget, 15_000 - 3_000 * (i as u64 + 1).min(5));
     }
     assert_eq!((e.range(squares[0], 0, 999), e.facts), (Some((0, 999 * 999)), 8));
     // Of a wide interval without pieces.
     let wide = 1i64 << 25;
-    let cost = 2 * wide as u64;
+    let cost = 3 * wide as u64;
     let mut e = Enumerated::new(0);
     let x = e.funs.lin(64, 0, 1, &[]);
     let f = e.funs.word(64, &Op::Mul, &[x, x]).expect("a function");

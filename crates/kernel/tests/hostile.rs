@@ -207,12 +207,12 @@ fn the_budget_ends_enumeration() {
         (e.line, e.why)
     };
     assert_eq!((line, why.as_str()), (47, "atom 20 has no interval"));
-    // Two functions of 2 and 3 operations at 1,001 points, and their sum.
+    // Two functions that cost 3 and 5 at 1,001 points, and their sum; and the terms of the form.
     let b = Bench::new(&[(0, 1000, 64)]);
     let text = "input 0 0\nfun 64 lin 0 1\nfun 64 mul 0 0\nfun 64 mul 1 0\nfunction 0 1\nfunction 0 2\n\
         name 0 2 1 1 2 1\nbound 3 0 1001000000 by 1 0";
     let why = |budget| b.replay_for(&lines(text), budget).err().map(|e| (e.line, e.why));
-    let cost = 1001 * (2 + 3 + 4);
+    let cost = 1001 * (3 + 5 + 7) + 2;
     assert_eq!(why(cost - 1), Some((8, "a function of too many values".into())));
     assert_eq!(why(cost), None);
 }
