@@ -137,6 +137,24 @@ impl Builder {
         LoopVar(self.counters - 1)
     }
 
+    /// `count` runs of straight-line code. It gets a function of base and stride that returns where the
+    /// word is that is `stride` words further on in each run.
+    pub fn runs(
+        &mut self,
+        count: usize,
+        write: impl FnOnce(&mut Block, &dyn Fn(usize, usize) -> Index),
+    ) -> Stmt {
+        let counter = self.counter();
+        looped(counter, count, |block| {
+            write(block, &|base, stride| Index::strided(base, counter, stride));
+        })
+    }
+
+    /// Appends a stage of straight-line code.
+    pub fn straight(&mut self, title: &str, cite: &str, write: impl FnOnce(&mut Block)) {
+        self.stage(title, cite, vec![straight(write)]);
+    }
+
     /// Appends a stage.
     pub fn stage(&mut self, title: &str, cite: &str, body: Vec<Stmt>) {
         self.procedure.body.push(Stmt::Stage { title: title.into(), cite: cite.into(), body });
@@ -253,6 +271,15 @@ impl Block {
         self.push(Op::And(a, mask))
     }
 
+    /// The centred residue modulo a power of two, of words with so many bits more than it has.
+    pub fn sign_extended(&mut self, a: Value, unused: u8) -> Value {
+        if unused == 0 {
+            return a;
+        }
+        let up = self.push(Op::Shl(a, unused));
+        self.push(Op::Sar(up, unused))
+    }
+
     /// A product by constants.
     pub fn times(&mut self, a: Value, factor: Factor, method: MulMethod) -> Value {
         self.push(Op::MulMod { a, factor, method })
@@ -303,10 +330,9 @@ pub fn zeros(
     lanes: usize,
 ) -> Option<Stmt> {
     (words > 0).then(|| {
-        let counter = builder.counter();
-        looped(counter, words / lanes, |block| {
+        builder.runs(words / lanes, |block, at| {
             let a = block.splat(0);
-            block.store(buffer, Index::strided(from, counter, lanes), a);
+            block.store(buffer, at(from, lanes), a);
         })
     })
 }

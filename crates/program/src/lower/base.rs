@@ -6,8 +6,8 @@
 //! of 32-bit elements whose narrowing interleaves them in natural order.
 
 use super::transform::Products;
-use super::{LowerError, Lowering, tagged};
-use crate::build::repeat;
+use super::{LowerError, Lowering, tagged, wide};
+use crate::build::repeat_unrolled;
 use crate::ir::*;
 use crate::schedule::Weights;
 use ringforge_plan::Blocks;
@@ -51,36 +51,28 @@ impl Lowering<'_> {
             (pairs, self.weights_table(tag, part))
         });
         let counter = self.builder.counter();
-        let mut block = Block::default();
-        for copy in 0..unroll {
-            let strided = |words: usize| {
-                Index::strided(copy * 2 * lanes + words, counter, unroll * 2 * lanes)
-            };
+        let body = repeat_unrolled(counter, blocks, unroll, &|block, strided| {
+            let own = |words: usize| strided(words, 2 * lanes);
+            // The copy of an iteration, without the iterations before.
             let at = |words: usize| match within {
-                Some(_) => Index::at(copy * 2 * lanes + words),
-                None => strided(words),
+                Some(_) => Index { terms: Vec::new(), ..own(words) },
+                None => own(words),
             };
-            let a_at = strided;
             let e = within.map_or(b, |(pairs, table)| {
-                let value = block.load(b, strided(lanes));
+                let value = block.load(b, own(lanes));
                 block.store(pairs, at(lanes), value);
-                let weight = Index::strided(copy, counter, unroll);
-                let factor = Factor::Repeated { buffer: table, at: weight };
-                let method = self.schedule.multiply();
-                let value = block.times(value, factor, method);
+                let factor = Factor::Repeated { buffer: table, at: strided(0, 1) };
+                let value = block.times(value, factor, self.schedule.multiply());
                 block.store(pairs, at(0), value);
                 pairs
             });
-            let value = self.dot(&mut block, lanes / 2, &|block, i| {
-                let pair = self.pair(block, a, a_at(lanes + 2 * i));
-                let even = Op::Load { buffer: e, at: at(lanes - 2 * i - 1) };
-                let odd = Op::Load { buffer: e, at: at(lanes - 2 * i) };
-                (pair, [even, odd])
+            let value = self.dot(block, lanes / 2, &|block, i| {
+                let pair = self.pair(block, a, own(lanes + 2 * i));
+                let load = |word: usize| Op::Load { buffer: e, at: at(word) };
+                (pair, [load(lanes - 2 * i - 1), load(lanes - 2 * i)])
             });
-            let at = Index::strided(copy * lanes, counter, unroll * lanes);
-            block.store(products, at, value);
-        }
-        let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
+            block.store(products, strided(0, lanes), value);
+        });
         let title = format!("{tag} part: {blocks} weighted convolutions of size {lanes}");
         self.builder.stage(&title, "[Chiu25 §3.2.3]", body);
         Ok(Products { buffer: products, bounds })
@@ -98,19 +90,13 @@ impl Lowering<'_> {
         let (lanes, blocks) = (self.lanes, part.count());
         let table = self.weights_table(tag, part);
         let unroll = unrolled(blocks, 4 * self.schedule.unroll());
-        let counter = self.builder.counter();
-        let mut block = Block::default();
-        for copy in 0..unroll {
-            let at = |words: usize| {
-                Index::strided(copy * 2 * lanes + words, counter, unroll * 2 * lanes)
-            };
-            let a = block.load(b, at(lanes));
-            let weight = Index::strided(copy, counter, unroll);
-            let factor = Factor::Repeated { buffer: table, at: weight };
-            let a = block.times(a, factor, self.schedule.multiply());
-            block.store(b, at(0), a);
-        }
-        let body = vec![repeat(counter, blocks / unroll, vec![Stmt::Block(block)])];
+        let (counter, method) = (self.builder.counter(), self.schedule.multiply());
+        let body = repeat_unrolled(counter, blocks, unroll, &|block, at| {
+            let a = block.load(b, at(lanes, 2 * lanes));
+            let factor = Factor::Repeated { buffer: table, at: at(0, 1) };
+            let a = block.times(a, factor, method);
+            block.store(b, at(0, 2 * lanes), a);
+        });
         self.builder.stage(&format!("{tag} part: weights"), "[Chiu25 §2.5]", body);
     }
 
@@ -118,7 +104,7 @@ impl Lowering<'_> {
     pub fn narrow_bound(&self, stage: &str, sum: i64) -> Result<i64, LowerError> {
         let fits = sum < 1 << 31;
         let bound = self.bounds.narrow(self.schedule.narrow(), sum).filter(|_| fits);
-        bound.ok_or_else(|| LowerError::Wide { stage: stage.into(), bound: sum })
+        bound.ok_or_else(|| wide(stage, sum))
     }
 
     /// A pair of an operand, broadcast, its words exchanged: as they were brought in, or here where that takes

@@ -119,6 +119,16 @@ pub(crate) fn unsupported(
     }
 }
 
+/// Words of a stage that reach further than it takes.
+pub(super) fn beyond(stage: impl Into<String>, most: i64, bound: i64) -> LowerError {
+    LowerError::Word { stage: stage.into(), most, bound }
+}
+
+/// Sums of products of a stage that exceed 32 bits.
+pub(super) fn wide(stage: impl Into<String>, bound: i64) -> LowerError {
+    LowerError::Wide { stage: stage.into(), bound }
+}
+
 /// Refuses words that no word of 16 bits holds.
 pub(super) fn word(stage: &str, bound: i64) -> Result<i64, LowerError> {
     within(stage, WORD, bound)
@@ -128,7 +138,7 @@ pub(super) fn word(stage: &str, bound: i64) -> Result<i64, LowerError> {
 pub(super) fn within(stage: &str, most: i64, bound: i64) -> Result<i64, LowerError> {
     match bound <= most {
         true => Ok(bound),
-        false => Err(LowerError::Word { stage: stage.into(), most, bound }),
+        false => Err(beyond(stage, most, bound)),
     }
 }
 

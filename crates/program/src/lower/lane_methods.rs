@@ -135,8 +135,7 @@ impl Lowering<'_> {
         let bs: Vec<Value> = (0..size).map(|i| self.load(&mut make, b, i)).collect();
         let mut t = Vec::new();
         for &a in &bs[1..] {
-            let (factor, method) = (factor.clone(), self.schedule.multiply());
-            t.push(make.times(a, factor, method));
+            t.push(make.times(a, factor.clone(), self.schedule.multiply()));
         }
         t.extend(&bs);
         self.matrix_product(place, small, (make, t), [a, out], (bound, bound.max(weighted)), None)

@@ -10,9 +10,9 @@ use super::lane_methods::{Place, Rows};
 use super::small::Small;
 use super::transform::Products;
 use super::transpose::rounds;
-use super::{LowerError, Lowering, Operand, tagged, unsupported, word};
-use crate::bounds::WORD;
-use crate::build::{call, looped, repeat, straight};
+use super::{LowerError, Lowering, Operand, beyond, tagged, unsupported, word};
+use crate::bounds::{WORD, most};
+use crate::build::{call, repeat, straight};
 use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use ringforge_plan::{SmallModulus, Unit, WeightedConvolution};
@@ -25,8 +25,7 @@ impl Lowering<'_> {
     /// The largest magnitude of one product of words.
     pub(super) fn word_product(&self, stage: &str, a: i64, b: i64) -> Result<i64, LowerError> {
         let range = METHOD.range((-a, a), (-b, b), self.q).filter(|_| a <= WORD && b <= WORD);
-        let wide = LowerError::Word { stage: stage.into(), most: WORD, bound: a.max(b) };
-        range.map(|(lo, hi)| hi.max(-lo)).ok_or(wide)
+        range.map(most).ok_or_else(|| beyond(stage, WORD, a.max(b)))
     }
 
     /// The largest magnitude of one product as sums by lanes have it: of words, or of words of twice their width.
@@ -35,8 +34,7 @@ impl Lowering<'_> {
             return self.word_product(stage, a, b);
         }
         let narrowed = self.bounds.narrow(NARROW, a * b).filter(|_| a <= WORD && b <= WORD);
-        let wide = LowerError::Word { stage: stage.into(), most: WORD, bound: a.max(b) };
-        narrowed.map(|_| a * b).ok_or(wide)
+        narrowed.map(|_| a * b).ok_or_else(|| beyond(stage, WORD, a.max(b)))
     }
 
     /// The largest word that `terms` products leave, none above `each`, added up and then, if they were wide, narrowed.
@@ -69,12 +67,7 @@ impl Lowering<'_> {
                 .map(|sum| terms.div_ceil(together) as i64 * self.bounds.reduce(sum)),
             false => self.added(terms, each),
         };
-        let bound = terms as i64 * each;
-        sum.filter(|&sum| sum <= WORD).ok_or(LowerError::Word {
-            stage: stage.into(),
-            most: WORD,
-            bound,
-        })
+        sum.filter(|&sum| sum <= WORD).ok_or_else(|| beyond(stage, WORD, terms as i64 * each))
     }
 
     /// Whether blocks change places as they are transposed: where they are multiplied by several methods, if steps are
@@ -281,11 +274,9 @@ impl Lowering<'_> {
         });
         // Every coefficient of a in a register of its own.
         let spread = self.builder.local("spread", blocks * lanes * lanes);
-        let counter = self.builder.counter();
-        let spreads = looped(counter, blocks * lanes, |block| {
-            let at = Index::strided(a.start, counter, 1);
-            let a = block.push(Op::Broadcast { buffer: a.buffer, at });
-            block.store(spread, Index::strided(0, counter, lanes), a);
+        let spreads = self.builder.runs(blocks * lanes, |block, at| {
+            let a = block.push(Op::Broadcast { buffer: a.buffer, at: at(a.start, 1) });
+            block.store(spread, at(0, lanes), a);
         });
         let mut body = vec![ends, spreads];
         let mut worst = 0;
@@ -308,16 +299,14 @@ impl Lowering<'_> {
                     sum = Some(block.plus(sum, p));
                 }
                 let Some(a) = sum else { continue };
-                let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
-                let p = block.times(a, factor, method);
+                let p = block.times(a, Factor::Splat(factor), self.schedule.multiply());
                 total = Some(block.plus(total, p));
                 bound += scaled;
             }
             word("low", bound)?;
             if bound > self.schedule.full() / 3 {
                 bound = self.bounds.reduce(bound);
-                let method = self.schedule.reduce();
-                total = total.map(|a| block.reduced(a, method));
+                total = total.map(|a| block.reduced(a, self.schedule.reduce()));
             }
             worst = worst.max(bound);
             if let Some(a) = total {

@@ -42,7 +42,7 @@ use crate::schedule::{Layout, ScalePlace, Schedule};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
 pub use error::LowerError;
 pub(crate) use error::unsupported;
-use error::{no_such_site, within, word};
+use error::{beyond, no_such_site, wide, within, word};
 use pipeline::Pipeline;
 use ringforge_plan::{Lift, Plan, ReduceMod, Unit, word_bits};
 use ringforge_targets::{Products, Registers, Target};

@@ -2,8 +2,9 @@
 
 use super::phases::{Ranges, inverse_phases};
 use super::registers::LowPart;
-use super::{LowerError, Lowering, Operand, unsupported};
-use crate::build::{copy, looped, straight};
+use super::{LowerError, Lowering, Operand, unsupported, wide};
+use crate::bounds::most;
+use crate::build::{copy, looped, zeros};
 use crate::ir::*;
 use crate::method::{NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
@@ -101,10 +102,10 @@ impl Lowering<'_> {
     pub fn stage_tail(&mut self, name: &str, from: BufferId, n: usize) -> (BufferId, Index) {
         let (at, count) = (Index::at(n - n % self.lanes), (n % self.lanes) as u32);
         let buffer = self.builder.local(&format!("tail_{name}"), self.lanes);
-        let mut block = Block::default();
-        let a = block.push(Op::LoadPartial { buffer: from, at, count });
-        block.store(buffer, Index::at(0), a);
-        self.builder.stage(&format!("last block of {name}"), "", vec![Stmt::Block(block)]);
+        self.builder.straight(&format!("last block of {name}"), "", |block| {
+            let a = block.push(Op::LoadPartial { buffer: from, at, count });
+            block.store(buffer, Index::at(0), a);
+        });
         (buffer, Index::at(0))
     }
 
@@ -184,31 +185,22 @@ impl Lowering<'_> {
         let lanes = self.lanes;
         let windows = self.builder.local("windows", 2 * blocks * lanes);
         if self.schedule.rows() {
-            let (zeros, copies) = (self.builder.counter(), self.builder.counter());
-            let zeros = looped(zeros, blocks, |block| {
-                let a = block.splat(0);
-                block.store(windows, Index::strided(0, zeros, lanes), a);
-            });
-            let copies = looped(copies, blocks, |block| {
-                let a = block.load(b, Index::strided(0, copies, lanes));
-                block.store(windows, Index::strided(blocks * lanes, copies, lanes), a);
-            });
-            self.builder.stage("low part: b behind zeros", "", vec![zeros, copies]);
+            let words = blocks * lanes;
+            let mut body: Vec<Stmt> =
+                zeros(&mut self.builder, (windows, 0), words, lanes).into_iter().collect();
+            let size = (words, lanes, 1);
+            body.extend(copy(&mut self.builder, (b, windows, words), size, &|_, a| a));
+            self.builder.stage("low part: b behind zeros", "", body);
             return windows;
         }
-        let mut block = Block::default();
-        let zero = block.splat(0);
-        block.store(windows, Index::at(0), zero);
-        for j in 0..blocks {
-            let a = block.load(b, Index::at(j * lanes));
-            let at = Index::at((2 * j + 1) * lanes);
-            block.store(windows, at, a);
-            if j + 1 < blocks {
-                let at = Index::at((2 * j + 2) * lanes);
-                block.store(windows, at, a);
+        self.builder.straight("low part: windows over b", "", |block| {
+            let mut before = block.splat(0);
+            for j in 0..blocks {
+                block.store(windows, Index::at(2 * j * lanes), before);
+                before = block.load(b, Index::at(j * lanes));
+                block.store(windows, Index::at((2 * j + 1) * lanes), before);
             }
-        }
-        self.builder.stage("low part: windows over b", "", vec![Stmt::Block(block)]);
+        });
         windows
     }
 
@@ -248,8 +240,7 @@ impl Lowering<'_> {
         for (number, [even, odd]) in sums.into_iter().enumerate() {
             let (Some(even), Some(odd)) = (even, odd) else { continue };
             let a = block.push(Op::Narrow { even, odd, method: self.schedule.narrow() });
-            let (factor, method) = (Factor::Splat(factor), self.schedule.multiply());
-            let a = block.times(a, factor, method);
+            let a = block.times(a, Factor::Splat(factor), self.schedule.multiply());
             block.store(full, Index::at(number * lanes), a);
         }
         let title = "low part: truncated product by dot products";
@@ -279,19 +270,19 @@ impl Lowering<'_> {
                     let pair = self.pair(block, a.buffer, Index::at(a.start + 2 * i));
                     // b_0 stands behind as many zeros as the last register needs.
                     let start = (blocks + first) * lanes - 2 * i;
-                    let [even, odd] =
-                        [start - 1, start].map(|words| Op::Load { buffer: windows, at: at(words) });
-                    (pair, [even, odd])
+                    (
+                        pair,
+                        [start - 1, start].map(|word| Op::Load { buffer: windows, at: at(word) }),
+                    )
                 });
                 block.store(full, at(first * lanes), value);
             }));
         }
-        let counter = self.builder.counter();
-        body.push(looped(counter, blocks, |block| {
-            let at = Index::strided(0, counter, lanes);
-            let v = block.load(full, at.clone());
-            let v = block.times(v, Factor::Splat(factor), self.schedule.multiply());
-            block.store(full, at, v);
+        let method = self.schedule.multiply();
+        body.push(self.builder.runs(blocks, |block, at| {
+            let v = block.load(full, at(0, lanes));
+            let v = block.times(v, Factor::Splat(factor), method);
+            block.store(full, at(0, lanes), v);
         }));
         let title = "low part: truncated product, rows by dot products";
         self.builder.stage(title, "[Chiu25 §3.1]", body);
@@ -314,12 +305,11 @@ impl Lowering<'_> {
         let (n, h) = (self.n, self.operand);
         let place = crt.main_degree + crt.low_degree - 1;
         if place > 2 * n - 2 {
-            let zero = straight(|block| {
+            let title = "low part: no coefficient at the last place";
+            self.builder.straight(title, "[Chiu25 §3.2.2]", |block| {
                 let a = block.splat(0);
                 block.store(full, Index::at(place), a);
             });
-            let title = "low part: no coefficient at the last place";
-            self.builder.stage(title, "[Chiu25 §3.2.2]", vec![zero]);
             return Ok(0);
         }
         let by_lanes = self.schedule.base() == BaseProducts::Lanes
@@ -342,9 +332,8 @@ impl Lowering<'_> {
         block.store(full, at, a);
         let bound = match by_lanes {
             true => {
-                let most = ProductMethod::Montgomery.range((-h, h), (-h, h), self.q);
-                let bound = LowerError::Wide { stage: "low".into(), bound: h * h };
-                most.map(|(lo, hi)| hi.max(-lo)).ok_or(bound)?
+                let range = ProductMethod::Montgomery.range((-h, h), (-h, h), self.q);
+                range.map(most).ok_or_else(|| wide("low", h * h))?
             }
             false => self.narrow_bound("low", h * h)?,
         };

@@ -5,7 +5,7 @@ mod steps;
 use super::lanes::METHOD;
 use super::transform::Products;
 use super::{LowerError, Lowering, phases, unsupported};
-use crate::build::{Builder, call, looped, straight};
+use crate::build::{Builder, call, straight};
 use crate::ir::*;
 use ringforge_plan::{Blocks as Part, Lift};
 use ringforge_targets::ALIGNMENT;
@@ -71,9 +71,8 @@ impl Lowering<'_> {
                 ("main part: no upper half below the first block", zeros)
             }
             false => {
-                let counter = self.builder.counter();
-                let at = || Index::strided(lanes, counter, lanes);
-                let sums = looped(counter, blocks - 1, |block| {
+                let sums = self.builder.runs(blocks - 1, |block, at| {
+                    let at = || at(lanes, lanes);
                     let (x, y) = (block.load(full, at()), block.load(high, at()));
                     let sum = block.add(x, y);
                     block.store(full, at(), sum);

@@ -6,7 +6,7 @@ use super::lane_methods::{Place, Rows};
 use super::small::{Small, SplitSmall};
 use super::spare::spare;
 use super::trinomial::negated;
-use super::{LowerError, Lowering, unsupported, word};
+use super::{LowerError, Lowering, beyond, unsupported, word};
 use crate::bounds::WORD;
 use crate::ir::*;
 use ringforge_plan::{ChunkOp, Part, SmallModulus, Split, rotated};
@@ -276,8 +276,7 @@ impl Lowering<'_> {
 
     fn reduce_value(&self, map: &mut Map, v: usize, place: &Place) -> Result<(), LowerError> {
         if map.reduced[v] {
-            let stage = format!("{}.base", place.tag);
-            return Err(LowerError::Word { stage, most: WORD, bound: 2 * map.bounds[v] });
+            return Err(beyond(format!("{}.base", place.tag), WORD, 2 * map.bounds[v]));
         }
         map.reduced[v] = true;
         map.bounds[v] = self.bounds.reduce(map.bounds[v]).min(map.bounds[v]);

@@ -4,7 +4,7 @@
 use super::lane_methods::{Place, Rows};
 use super::lane_procedures::side_by_side;
 use super::lanes::NARROW;
-use super::{LowerError, Lowering, word};
+use super::{LowerError, Lowering, wide, word};
 use crate::bounds::WORD;
 use crate::ir::*;
 use ringforge_plan::SmallModulus;
@@ -67,8 +67,8 @@ impl Lowering<'_> {
         let mut most = 0;
         for (i, sum) in sums.into_iter().enumerate() {
             let narrowed = self.bounds.narrow(NARROW, sum.bound).filter(|_| sum.bound < 1 << 31);
-            let wide = LowerError::Wide { stage: stage.clone(), bound: sum.bound };
-            most = most.max(narrowed.filter(|&word| word <= WORD).ok_or(wide)?);
+            let bound = narrowed.filter(|&word| word <= WORD);
+            most = most.max(bound.ok_or_else(|| wide(&*stage, sum.bound))?);
             let [Some(even), Some(odd)] = sum.words else { continue };
             let a = block.push(Op::Narrow { even, odd, method: NARROW });
             self.store(&mut block, out, i, a);

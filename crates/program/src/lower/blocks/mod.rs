@@ -22,7 +22,7 @@ use super::phases::Rows;
 use super::small::is_direct;
 use super::{LowerError, Lowering, unsupported, within};
 use crate::bounds::most;
-use crate::build::{Builder, repeat};
+use crate::build::Builder;
 use crate::ir::*;
 use crate::method::Modulus;
 use crate::schedule::BaseProducts;
@@ -220,19 +220,17 @@ impl Lowering<'_> {
         // In ascending order: what is too much is written over.
         let mut copy =
             |builder: &mut Builder, to: usize, from: (BufferId, usize), minus, count: usize| {
-                let counter = builder.counter();
-                let at = |base: usize| Index::strided(base, counter, lanes);
-                let mut block = Block::default();
-                let mut a = block.load(from.0, at(from.1));
-                if let Some(minus) = minus {
-                    if reduce {
-                        a = block.reduced(a, method);
+                body.push(builder.runs(count.div_ceil(lanes), |block, at| {
+                    let mut a = block.load(from.0, at(from.1, lanes));
+                    if let Some(minus) = minus {
+                        if reduce {
+                            a = block.reduced(a, method);
+                        }
+                        let b = block.load(minus, at(0, lanes));
+                        a = block.sub(a, b);
                     }
-                    let b = block.load(minus, at(0));
-                    a = block.sub(a, b);
-                }
-                block.store(out, at(to), a);
-                body.push(repeat(counter, count.div_ceil(lanes), vec![Stmt::Block(block)]));
+                    block.store(out, at(to, lanes), a);
+                }));
             };
         let wanted = crt.domain.wanted;
         copy(&mut self.builder, 0, (low, 0), None, m);

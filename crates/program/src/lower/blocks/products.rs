@@ -5,7 +5,7 @@
 
 use super::super::{LowerError, Lowering};
 use super::{Parts, Rows, Style};
-use crate::build::{looped, repeat, straight};
+use crate::build::{repeat, straight};
 use crate::ir::*;
 use crate::method::{EvenModulus, Modulus, ProductMethod};
 use crate::schedule::Weights;
@@ -196,16 +196,14 @@ impl Lowering<'_> {
     /// The words of a's pairs change places, and those behind an odd number of terms become zeros.
     fn swap_pairs(&mut self, a: Rows, cells: usize, terms: usize, k: usize, tag: &str) {
         let lanes = self.lanes;
-        let cell = self.builder.counter();
-        let body = looped(cell, cells, |block| {
+        let body = self.builder.runs(cells, |block, at| {
             for r in 0..k / lanes {
-                let at = Index::strided(r * lanes, cell, k);
-                let mut v = block.load(a.buffer, at.clone());
+                let mut v = block.load(a.buffer, at(r * lanes, k));
                 if terms % 2 == 1 && terms / lanes == r {
                     v = block.masked(v, (0..lanes).map(|l| r * lanes + l < terms));
                 }
                 let v = block.push(Op::SwapPairs(v));
-                block.store(a.buffer, at, v);
+                block.store(a.buffer, at(r * lanes, k), v);
             }
         });
         self.builder.stage(&format!("{tag} part: words of a's pairs swapped"), "", vec![body]);

@@ -3,7 +3,7 @@
 use super::super::fuse::fused;
 use super::super::{LowerError, Lowering, tagged};
 use super::{Parts, Rows, Words};
-use crate::build::{Builder, call, looped, straight, zeros};
+use crate::build::{Builder, call, copy, straight, zeros};
 use crate::ir::*;
 use ringforge_targets::ALIGNMENT;
 
@@ -43,13 +43,9 @@ impl Lowering<'_> {
     pub(super) fn cut(&mut self, operand: Words, coefficients: usize) -> Words {
         let (lanes, words) = (self.lanes, operand.words);
         let buffer = self.builder.fresh("short", words);
-        let counter = self.builder.counter();
-        let body = looped(counter, words / lanes, |block| {
-            let at = Index::strided(0, counter, lanes);
-            let a = block.load(operand.buffer, at.clone());
-            block.store(buffer, at, a);
-        });
-        self.builder.stage(&format!("the first {coefficients} coefficients"), "", vec![body]);
+        let from = (operand.buffer, buffer, 0);
+        let body = copy(&mut self.builder, from, (words, lanes, 1), &|_, a| a);
+        self.builder.stage(&format!("the first {coefficients} coefficients"), "", body);
         self.zeros(buffer, coefficients, words);
         Words { buffer, words }
     }
@@ -138,11 +134,10 @@ impl Lowering<'_> {
     ) {
         // In ascending order: what is behind a block's last coefficient is written over.
         let lanes = self.lanes;
-        let counter = self.builder.counter();
-        let body = looped(counter, count, |block| {
+        let body = self.builder.runs(count, |block, at| {
             for r in (0..blocks.stride).step_by(lanes) {
-                let a = block.load(blocks.buffer, Index::strided(r, counter, blocks.stride));
-                block.store(out, Index::strided(r, counter, k), a);
+                let a = block.load(blocks.buffer, at(r, blocks.stride));
+                block.store(out, at(r, k), a);
             }
         });
         self.builder.stage(&format!("{tag} part: blocks of {k} together"), "", vec![body]);

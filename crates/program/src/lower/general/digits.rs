@@ -4,7 +4,7 @@
 //! ∏ p_i: with |x| ≤ X, where X + Σ |u_k|·∏_(j<k) p_j < ∏ p_i. So digits need not be canonical as
 //! long as there is room; where there is not, they are reduced or frozen, the last one first.
 
-use super::super::{LowerError, within};
+use super::super::{LowerError, wide, within};
 use super::residue::Residue;
 use super::{General, LONG};
 use crate::bounds::Bounds;
@@ -75,8 +75,7 @@ impl General<'_> {
             }
             // The last digit that can still be tightened: it weighs most.
             let Some(k) = choices.iter().rposition(|&c| c != Last::Frozen) else {
-                let stage = "digits".to_string();
-                return Err(LowerError::Wide { stage, bound: bound as i64 });
+                return Err(wide("digits", bound as i64));
             };
             choices[k] = if choices[k] == Last::Raw { Last::Reduced } else { Last::Frozen };
         }
@@ -183,13 +182,9 @@ impl General<'_> {
                         block.sub(value, u)
                     }
                     Step::Multiply(1) => value,
-                    Step::Multiply(c) => {
-                        let (factor, method) = (Factor::Splat(c), multiply);
-                        block.times(value, factor, method)
-                    }
+                    Step::Multiply(c) => block.times(value, Factor::Splat(c), multiply),
                     Step::Freeze => {
-                        let method = FreezeMethod::Minimum;
-                        block.push(Op::Freeze { a: value, method })
+                        block.push(Op::Freeze { a: value, method: FreezeMethod::Minimum })
                     }
                 };
             }

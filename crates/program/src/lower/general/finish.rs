@@ -304,6 +304,12 @@ impl Writer {
         self.weighted(block, total, plain, weight)
     }
 
+    /// A word within a bound, times a weight.
+    fn multiplied(&mut self, block: &mut Block, a: Value, bound: i64, weight: u64) -> Sum {
+        let value = block.times(a, Factor::Splat(weight), self.multiply);
+        Sum::of(value, self.bounds.product(weight, bound))
+    }
+
     /// Adds `weight·a`.
     fn weighted(
         &mut self,
@@ -324,11 +330,7 @@ impl Writer {
                 let c = block.splat(zq::centered(weight, q) as i32);
                 Sum::of(block.push(Op::MulLo(value, c)), 0)
             }
-            Kind::Short => {
-                let bound = self.bounds.product(weight, a.bound);
-                let (factor, method) = (Factor::Splat(weight), self.multiply);
-                Sum::of(block.times(value, factor, method), bound)
-            }
+            Kind::Short => self.multiplied(block, value, a.bound, weight),
             Kind::Long if q > 1 << 16 => {
                 if let Some(target) = self.unable {
                     return Err(unsupported(
@@ -339,9 +341,7 @@ impl Writer {
                     ));
                 }
                 self.schedule.long_multiply();
-                let bound = self.bounds.product(weight, a.bound);
-                let (factor, method) = (Factor::Splat(weight), self.multiply);
-                Sum::of(block.times(value, factor, method), bound)
+                self.multiplied(block, value, a.bound, weight)
             }
             Kind::Long => {
                 // What is near enough to q/2 times a residue of at most q/2 is a word.
@@ -359,11 +359,7 @@ impl Writer {
     fn canonical(&mut self, block: &mut Block, total: Sum) -> Value {
         let Some(a) = total.value else { return block.splat(0) };
         match self.kind {
-            Kind::Wrapping(bits, word) if bits == word => a,
-            Kind::Wrapping(bits, word) => {
-                let up = block.push(Op::Shl(a, word - bits));
-                block.push(Op::Sar(up, word - bits))
-            }
+            Kind::Wrapping(bits, word) => block.sign_extended(a, word - bits),
             Kind::Short if self.scale != 1 => {
                 let cheapest = || super::super::fold::cheapest(total.bound, self.q);
                 let method = self.freeze.unwrap_or_else(cheapest);

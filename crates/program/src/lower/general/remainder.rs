@@ -8,7 +8,7 @@
 //! Modulo powers of two, words wrap and nothing is reduced.
 
 use super::super::sums::{DOT_BITS, FEWEST, LONG_BITS};
-use super::super::{LowerError, SHORT};
+use super::super::{LowerError, SHORT, wide};
 use super::General;
 use super::digits::Digit;
 use super::exact::{Sums, add_products};
@@ -16,7 +16,7 @@ use super::finish::Finish;
 use super::residue::Residue;
 use super::whole::Making;
 use crate::bounds::WORD;
-use crate::build::{Builder, call, call_at, repeat, zeros};
+use crate::build::{Builder, call, call_at, copy, repeat, zeros};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_ring::zq;
@@ -153,8 +153,8 @@ impl General<'_> {
     /// The procedure (out, sums) that reduces sums within `bound`.
     fn upper_sums(&mut self, bound: i64, bits: u8) -> Result<Residue, LowerError> {
         let (q, words, terms) = (self.plan.ring.q(), self.words, self.terms());
-        let wide = || LowerError::Wide { stage: "product".into(), bound };
-        let sums = Sums::within(q, self.n, bound, Some(1)).ok_or_else(wide)?;
+        let sums = Sums::within(q, self.n, bound, Some(1));
+        let sums = sums.ok_or_else(|| wide("product", bound))?;
         let mut builder = Builder::new("upper_half", None, Modulus { q, bits });
         let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let total = builder.ranged("t", Role::Input, terms, 2, Some((-bound, bound)));
@@ -176,8 +176,8 @@ impl General<'_> {
             upper.map(|&(_, c)| zq::centered(c, q).abs()).sum::<i64>()
         };
         let most = rows.iter().map(weight).max().unwrap_or(0) * (q / 2) as i64 + halves.bound;
-        let wide = || LowerError::Wide { stage: "remainder".into(), bound: most };
-        let sums = Sums::within(q, terms, most, Some(1)).ok_or_else(wide)?;
+        let sums = Sums::within(q, terms, most, Some(1));
+        let sums = sums.ok_or_else(|| wide("remainder", most))?;
         let halved = sums.bits > DOT_BITS;
         let tables: &[Part] = if halved { &[Part::Low, Part::High] } else { &[Part::Whole] };
         let dots = self.dots_of_rows(rows, tables);
@@ -197,24 +197,19 @@ impl General<'_> {
             .collect();
         let call = call(dots, parts.iter().copied().chain([upper]));
         builder.stage("the upper half times powers of x mod f", "", vec![call]);
-        let counter = builder.counter();
-        let mut block = Block::default();
-        let at = Index::strided(0, counter, lanes);
-        let mut sum = block.load(low, at.clone());
-        for (part, table) in parts.iter().zip(tables) {
-            let mut a = block.load(*part, at.clone());
-            if *table == Part::High {
-                a = block.push(Op::Shl(a, BYTE_BITS));
+        let body = builder.runs(padded / lanes, |block, at| {
+            let mut sum = block.load(low, at(0, lanes));
+            for (part, table) in parts.iter().zip(tables) {
+                let mut a = block.load(*part, at(0, lanes));
+                if *table == Part::High {
+                    a = block.push(Op::Shl(a, BYTE_BITS));
+                }
+                sum = block.add(sum, a);
             }
-            sum = block.add(sum, a);
-        }
-        block.store(total, at, sum);
-        let body = vec![repeat(counter, padded / lanes, vec![Stmt::Block(block)])];
-        builder.stage(
-            &format!("added to the lower half, in words of {} bits", sums.bits),
-            "",
-            body,
-        );
+            block.store(total, at(0, lanes), sum);
+        });
+        let title = format!("added to the lower half, in words of {} bits", sums.bits);
+        builder.stage(&title, "", vec![body]);
         let making = Making { name: "remainder".into(), builder, out, bits, used: n };
         Ok(self.reduced_sums(making, total, q, &sums))
     }
@@ -296,7 +291,8 @@ impl General<'_> {
         let (length, at) = (terms * padded, |i: usize, k: usize| k * padded + i);
         let table = table(rows, n, length, &at, &|c| Part::Whole.of(c, q));
         let constants = builder.kept("powers", Role::Table(table), length, SHORT);
-        let body = vec![self.copied(&mut builder, (low, out), lanes)];
+        let size = (padded, lanes, 1);
+        let body = copy(&mut builder, (low, out, 0), size, &|_, a| a);
         builder.stage("the lower half", "", body);
         let count = (n - 1).div_ceil(together);
         let [round, register] = [0; 2].map(|_| builder.counter());
@@ -314,20 +310,5 @@ impl General<'_> {
         self.written.border("remainder", bound);
         let procedure = self.push(builder.finish());
         Residue { procedure, bound, bits, weight: 1 }
-    }
-
-    /// A copy of n words in whole registers.
-    fn copied(
-        &self,
-        builder: &mut Builder,
-        (from, to): (BufferId, BufferId),
-        lanes: usize,
-    ) -> Stmt {
-        let counter = builder.counter();
-        let mut block = Block::default();
-        let at = Index::strided(0, counter, lanes);
-        let a = block.load(from, at.clone());
-        block.store(to, at, a);
-        repeat(counter, self.n.div_ceil(lanes), vec![Stmt::Block(block)])
     }
 }

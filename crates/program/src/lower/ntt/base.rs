@@ -13,7 +13,7 @@ use super::words::Words;
 use super::write::{Rounds, Style, factors, interleave};
 use crate::build::Builder;
 use crate::ir::*;
-use crate::lower::LowerError;
+use crate::lower::{LowerError, beyond};
 use crate::method::{EvenModulus, NarrowMethod, ProductMethod};
 use ringforge_plan::Unit;
 use std::collections::HashMap;
@@ -136,11 +136,7 @@ impl Base<'_> {
     }
 
     pub(super) fn refuse(&self, bound: i64) -> LowerError {
-        LowerError::Word {
-            stage: format!("{}.base", self.style.stage),
-            most: self.words.most(),
-            bound,
-        }
+        beyond(format!("{}.base", self.style.stage), self.words.most(), bound)
     }
 
     /// Statements for the sum of products, added to something or not.
@@ -333,8 +329,7 @@ impl Base<'_> {
             let (a, b) = (x[0], y[0]);
             let weighted = match factor {
                 Some(factor) => {
-                    let (factor, method) = (factor.clone(), self.style.multiply);
-                    let both = block.times(b, factor, method);
+                    let both = block.times(b, factor.clone(), self.style.multiply);
                     match self.halves() {
                         true => block.push(Op::Blend { a: b, b: both, mask: 0xaa }),
                         false => both,
@@ -369,8 +364,7 @@ impl Base<'_> {
                         .enumerate()
                         .map(|(j, &at)| match factors.get(number) {
                             Some(Some(factor)) if j > 0 => {
-                                let (factor, method) = (factor.clone(), self.style.multiply);
-                                block.times(y[at], factor, method)
+                                block.times(y[at], factor.clone(), self.style.multiply)
                             }
                             _ => y[at],
                         })

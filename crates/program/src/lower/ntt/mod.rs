@@ -19,7 +19,7 @@ mod words;
 mod write;
 
 use super::small::is_direct;
-use super::{LowerError, Lowered, program, unsupported};
+use super::{LowerError, Lowered, beyond, program, unsupported};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
@@ -269,11 +269,8 @@ impl Lowering<'_> {
         let base_most = widest(0, most, sums);
         let (out, forward_placed) = self.analysed("forward", &forward, (h, base_most), given)?;
         let product = base.bound(out, out, 1)?;
-        let sum = self.words.closed(product).ok_or(LowerError::Word {
-            stage: ACCUMULATE.into(),
-            most,
-            bound: product,
-        })?;
+        let sum = self.words.closed(product);
+        let sum = sum.ok_or_else(|| beyond(ACCUMULATE, most, product))?;
         let entry = product.max(sum);
         let (_, inverse_placed) = self.analysed("inverse", &inverse, (entry, most), given)?;
         let (_, last_placed) = self.analysed("mul.inverse", &last, (product, most), given)?;

@@ -4,7 +4,7 @@
 
 use super::pass::*;
 use super::words::Words;
-use crate::lower::LowerError;
+use crate::lower::{LowerError, within};
 use crate::method::FreezeMethod;
 use ringforge_plan::Ground;
 use std::collections::BTreeSet;
@@ -194,12 +194,7 @@ impl Analysis<'_> {
     }
 
     fn check(&self, site: &str, all: &[i64], most: i64) -> Result<(), LowerError> {
-        match all.iter().copied().max() {
-            Some(bound) if bound > most => {
-                Err(LowerError::Word { stage: site.to_string(), most, bound })
-            }
-            _ => Ok(()),
-        }
+        within(site, most, all.iter().copied().max().unwrap_or(0)).map(drop)
     }
 
     fn reduce(&self, hands: &mut [Vec<Vec<i64>>], register: usize) {

@@ -9,9 +9,9 @@ use super::pass::Shape;
 use super::pass::{Group, Pass, Step};
 use super::passes::Ending;
 use super::plan::{Machine, Shuffles};
-use super::write::{Style, chained, even, interleave, load, looped, store};
+use super::write::{Style, chained, even, looped, played};
 use super::{BaseProducts, LowerError, Lowered, program, unsupported};
-use crate::build::{Builder, call, looped as repeated};
+use crate::build::{Builder, call};
 use crate::ir::*;
 use crate::lower::SHORT;
 use crate::method::Modulus;
@@ -262,14 +262,13 @@ impl Writer<'_> {
         (x, y): (BufferId, BufferId),
         modulus: Modulus,
     ) -> Vec<Stmt> {
-        let (counter, lanes) = (builder.counter(), self.style.lanes);
-        let at = || Index::strided(0, counter, lanes);
-        let body = repeated(counter, self.n / lanes, |block| {
-            let (a, b) = (block.load(x, at()), block.load(y, at()));
+        let lanes = self.style.lanes;
+        let body = builder.runs(self.n / lanes, |block, at| {
+            let [a, b] = [x, y].map(|buffer| block.load(buffer, at(0, lanes)));
             let factor = Factor::Splat(modulus.radix() as u64 % modulus.q);
             let b = block.push(Op::Unsigned(Unsigned::Mul { a: b, factor }));
             let a = block.push(Op::Unsigned(Unsigned::MulWords { a, b }));
-            block.store(x, at(), a);
+            block.store(x, at(0, lanes), a);
         });
         vec![body]
     }
@@ -280,11 +279,8 @@ fn block(
     places: &[Index],
     mut factors: impl Iterator<Item = Factor>,
     around: &[Around],
-    (from, to): (BufferId, BufferId),
+    buffers: (BufferId, BufferId),
 ) -> Block {
-    let mut block = Block::default();
-    let mut places = places.iter().cloned();
-    let mut hand = load(&mut block, group, &mut places, from);
     let mut around = around.iter();
     let mut product = |block: &mut Block, a: Value| {
         let factor = factors.next().unwrap_or(Factor::Splat(1));
@@ -295,36 +291,27 @@ fn block(
             true => block.push(Op::Unsigned(Unsigned::Reduce { a, kinds: kinds.clone() })),
             false => a,
         };
-    for step in &group.steps {
-        match step {
-            Step::Butterfly { registers, kind, .. } => {
-                let Some(around) = around.next() else { continue };
-                let (low, high) = (registers[0], registers[1]);
-                let mut a = reduce(&mut block, hand[low], &around.before[0]);
-                let mut b = reduce(&mut block, hand[high], &around.before[1]);
-                let offset = around.offset.clone();
-                if *kind == Butterflies::CooleyTukey {
-                    b = product(&mut block, b);
-                }
-                let sum = block.push(Op::Unsigned(Unsigned::Add(a, b)));
-                let mut difference = block.push(Op::Unsigned(Unsigned::Sub { a, offset, b }));
-                if *kind == Butterflies::GentlemanSande {
-                    difference = product(&mut block, difference);
-                }
-                a = reduce(&mut block, sum, &around.after[0]);
-                b = reduce(&mut block, difference, &around.after[1]);
-                (hand[low], hand[high]) = (a, b);
+    played(group, places, buffers, &mut |block, step, hand| match step {
+        Step::Butterfly { registers, kind, .. } => {
+            let Some(around) = around.next() else { return };
+            let (low, high) = (registers[0], registers[1]);
+            let mut a = reduce(block, hand[low], &around.before[0]);
+            let mut b = reduce(block, hand[high], &around.before[1]);
+            let offset = around.offset.clone();
+            if *kind == Butterflies::CooleyTukey {
+                b = product(block, b);
             }
-            Step::Scale { register, .. } => {
-                hand[*register] = product(&mut block, hand[*register]);
+            let sum = block.push(Op::Unsigned(Unsigned::Add(a, b)));
+            let mut difference = block.push(Op::Unsigned(Unsigned::Sub { a, offset, b }));
+            if *kind == Butterflies::GentlemanSande {
+                difference = product(block, difference);
             }
-            Step::Interleave { a, b, unit } => {
-                interleave(&mut block, &mut hand, (*a, *b), *unit);
-            }
-            // Products leave canonical residues.
-            Step::Freeze { .. } => {}
+            a = reduce(block, sum, &around.after[0]);
+            b = reduce(block, difference, &around.after[1]);
+            (hand[low], hand[high]) = (a, b);
         }
-    }
-    store(&mut block, group, hand, &mut places, to);
-    block
+        Step::Scale { register, .. } => hand[*register] = product(block, hand[*register]),
+        // Products leave canonical residues.
+        Step::Interleave { .. } | Step::Freeze { .. } => {}
+    })
 }

@@ -261,42 +261,38 @@ impl Ground for Operations<'_> {
     }
 }
 
-/// Loads all registers of a group, in their order; the first places are theirs.
-pub fn load(
-    block: &mut Block,
+/// Loads the registers of a group, takes its steps and stores them, where `places` says one after the other. Registers are
+/// interleaved here; `work` does the rest.
+pub(super) fn played(
     group: &Group,
-    places: &mut impl Iterator<Item = Index>,
-    from: BufferId,
-) -> Vec<Value> {
-    let one = |spot: &Spot| {
-        let mut at: Vec<Index> = places.take(spot.bases().len()).collect();
-        block.push(match spot {
-            Spot::Parts(_) => Op::LoadParts { buffer: from, at },
-            _ => Op::Load { buffer: from, at: at.swap_remove(0) },
-        })
-    };
-    group.loads.iter().map(one).collect()
-}
-
-/// Stores all registers of a group; the places that follow are theirs.
-pub fn store(
-    block: &mut Block,
-    group: &Group,
-    hand: Vec<Value>,
-    places: &mut impl Iterator<Item = Index>,
-    to: BufferId,
-) {
-    for (spot, a) in group.stores.iter().zip(hand) {
-        let mut at: Vec<Index> = places.take(spot.bases().len()).collect();
-        block.push(match spot {
-            Spot::Parts(_) => Op::StoreParts { buffer: to, at, a },
-            Spot::Whole(_) => Op::Store { buffer: to, at: at.swap_remove(0), a },
-            Spot::Strided(_, stride) => {
-                let stride = *stride as u32;
-                Op::StoreStrided { buffer: to, at: at.swap_remove(0), stride, a }
-            }
-        });
+    places: &[Index],
+    (from, to): (BufferId, BufferId),
+    work: &mut dyn FnMut(&mut Block, &Step, &mut [Value]),
+) -> Block {
+    let (mut block, mut places) = (Block::default(), places.iter().cloned());
+    let mut next =
+        |spot: &Spot| -> Vec<Index> { places.by_ref().take(spot.bases().len()).collect() };
+    let load = |spot: &Spot| block.load_parts(from, next(spot));
+    let mut hand: Vec<Value> = group.loads.iter().map(load).collect();
+    for step in &group.steps {
+        match step {
+            Step::Interleave { a, b, unit } => interleave(&mut block, &mut hand, (*a, *b), *unit),
+            _ => work(&mut block, step, &mut hand),
+        }
     }
+    for (spot, a) in group.stores.iter().zip(hand) {
+        let mut at = next(spot);
+        match spot {
+            Spot::Strided(_, stride) => drop(block.push(Op::StoreStrided {
+                buffer: to,
+                at: at.swap_remove(0),
+                stride: *stride as u32,
+                a,
+            })),
+            _ => block.store_parts(to, at, a),
+        }
+    }
+    block
 }
 
 /// Interleaves two registers, elements of `unit` bits.
@@ -311,51 +307,42 @@ fn block(
     group: &Group,
     places: &[Index],
     factors: Vec<Option<Factor>>,
-    (from, to): (BufferId, BufferId),
+    buffers: (BufferId, BufferId),
     numbers: &mut Numbers,
 ) -> Block {
-    let mut block = Block::default();
-    let mut places = places.iter().cloned();
-    let mut hand = load(&mut block, group, &mut places, from);
     let mut factor = factors.into_iter();
     let product = |block: &mut Block, a: Value, factor: Option<Factor>| match factor {
         Some(factor) => block.times(a, factor, style.multiply),
         None => a,
     };
-    for step in &group.steps {
-        match step {
-            Step::Butterfly { level, registers, split, kind, .. } => {
-                let number = numbers.next(*level);
-                for (&register, operand) in registers.iter().zip(operands(registers.len())) {
-                    if style.placed.contains(&site(style.stage, *level, number, operand)) {
-                        let a = hand[register];
-                        hand[register] = block.reduced(a, style.reduce);
-                    }
-                }
-                let x: Vec<Value> = registers.iter().map(|&r| hand[r]).collect();
-                let mine: Vec<Option<Factor>> = factor.by_ref().take(split.factors()).collect();
-                let times = |block: &mut Block, k: usize, a| product(block, a, mine[k].clone());
-                let y = split.butterfly(*kind, &x, &mut Operations(&mut block, &times));
-                registers.iter().zip(y).for_each(|(&register, y)| hand[register] = y);
+    let reduced = |block: &mut Block, a: &mut Value, site: String| {
+        if style.placed.contains(&site) {
+            *a = block.reduced(*a, style.reduce);
+        }
+    };
+    played(group, places, buffers, &mut |block, step, hand| match step {
+        Step::Butterfly { level, registers, split, kind, .. } => {
+            let number = numbers.next(*level);
+            for (&register, operand) in registers.iter().zip(operands(registers.len())) {
+                let site = site(style.stage, *level, number, operand);
+                reduced(block, &mut hand[register], site);
             }
-            Step::Scale { register, .. } => {
-                hand[*register] = product(&mut block, hand[*register], factor.next().flatten());
-            }
-            Step::Interleave { a, b, unit } => {
-                interleave(&mut block, &mut hand, (*a, *b), *unit);
-            }
-            Step::Freeze { register } => {
-                let number = numbers.next(u32::MAX);
-                if style.placed.contains(&format!("{}.out.{number}", style.stage)) {
-                    let a = hand[*register];
-                    hand[*register] = block.reduced(a, style.reduce);
-                }
-                if let Some(method) = style.freeze {
-                    hand[*register] = block.push(Op::Freeze { a: hand[*register], method });
-                }
+            let x: Vec<Value> = registers.iter().map(|&r| hand[r]).collect();
+            let mine: Vec<Option<Factor>> = factor.by_ref().take(split.factors()).collect();
+            let times = |block: &mut Block, k: usize, a| product(block, a, mine[k].clone());
+            let y = split.butterfly(*kind, &x, &mut Operations(block, &times));
+            registers.iter().zip(y).for_each(|(&register, y)| hand[register] = y);
+        }
+        Step::Scale { register, .. } => {
+            hand[*register] = product(block, hand[*register], factor.next().flatten());
+        }
+        Step::Freeze { register } => {
+            let site = format!("{}.out.{}", style.stage, numbers.next(u32::MAX));
+            reduced(block, &mut hand[*register], site);
+            if let Some(method) = style.freeze {
+                hand[*register] = block.push(Op::Freeze { a: hand[*register], method });
             }
         }
-    }
-    store(&mut block, group, hand, &mut places, to);
-    block
+        Step::Interleave { .. } => {}
+    })
 }

@@ -28,10 +28,7 @@ impl Writing<'_> {
                     let other = here.load(block, s, &zero);
                     a = block.sub(a, other);
                 }
-                if up > 0 {
-                    a = block.push(Op::Shl(a, up));
-                    a = block.push(Op::Sar(a, up));
-                }
+                a = block.sign_extended(a, up);
                 here.store(block, c, &zero, a);
             })
         } else {

@@ -2,7 +2,7 @@
 //! to all lanes.
 
 use super::matrix::main_diagonal;
-use super::{Q, matrix_arrays};
+use super::{Q, leaf, matrix_arrays};
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 
@@ -34,31 +34,20 @@ fn columns(
     run: Option<LoopVar>,
 ) -> Block {
     let mut block = Block::default();
-    let rows = size / lanes;
-    let mut sums: Vec<Option<Value>> = vec![None; rows];
-    if run.is_some() {
-        for (row, sum) in sums.iter_mut().enumerate() {
-            let at = Index::at(row * lanes);
-            *sum = Some(block.load(out, at));
-        }
-    }
-    for column in 0..lanes {
-        let moved = |base: usize, stride: i64| match run {
-            Some(run) => Index { base: base as i64 + stride, terms: vec![(run, stride)] },
-            None => Index::at(base),
-        };
-        let word = block.push(Op::Broadcast { buffer: v, at: moved(column, lanes as i64) });
-        for (row, sum) in sums.iter_mut().enumerate() {
-            let at = moved(main_diagonal(size) + row * lanes - column, -(lanes as i64));
-            let diagonals = block.load(t, at);
-            let product = block.push(Op::MulLo(diagonals, word));
-            *sum = Some(block.plus(*sum, product));
-        }
-    }
-    for (row, sum) in sums.into_iter().enumerate() {
-        if let Some(a) = sum {
-            block.store(out, Index::at(row * lanes), a);
-        }
+    let row = |row: usize| Index::at(row * lanes);
+    let sums = (0..size / lanes).map(|i| run.map(|_| block.load(out, row(i)))).collect();
+    let moved = |base: usize, stride: i64| match run {
+        Some(run) => Index { base: base as i64 + stride, terms: vec![(run, stride)] },
+        None => Index::at(base),
+    };
+    let word = |block: &mut Block, column: usize| {
+        block.push(Op::Broadcast { buffer: v, at: moved(column, lanes as i64) })
+    };
+    let sums = leaf::columns(&mut block, sums, lanes, &word, &mut |block, i, column| {
+        block.load(t, moved(main_diagonal(size) + i * lanes - column, -(lanes as i64)))
+    });
+    for (i, a) in sums.into_iter().enumerate() {
+        block.store(out, row(i), a);
     }
     block
 }

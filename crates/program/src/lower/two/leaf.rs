@@ -19,6 +19,25 @@ fn height(size: usize) -> usize {
 /// Gets a register by its number.
 type Get<'a> = dyn Fn(&mut Block, usize) -> Value + 'a;
 
+/// Adds a matrix times a vector to sums of its rows, column by column.
+pub fn columns(
+    block: &mut Block,
+    mut sums: Vec<Option<Value>>,
+    columns: usize,
+    word: &Get,
+    diagonal: &mut dyn FnMut(&mut Block, usize, usize) -> Value,
+) -> Vec<Value> {
+    for j in 0..columns {
+        let word = word(block, j);
+        for (i, sum) in sums.iter_mut().enumerate() {
+            let diagonal = diagonal(block, i, j);
+            let product = block.push(Op::MulLo(diagonal, word));
+            *sum = Some(block.plus(*sum, product));
+        }
+    }
+    sums.into_iter().flatten().collect()
+}
+
 /// Where the parts of a schoolbook product come from and go to.
 pub struct Product<'a> {
     /// Diagonal `size + i − j` of the matrix.
@@ -40,22 +59,14 @@ impl Product<'_> {
     /// `count` rows from `first` on.
     fn rows(&self, size: usize, first: usize, count: usize) -> Block {
         let mut block = Block::default();
-        let mut sums: Vec<Option<Value>> = vec![None; count];
-        let mut diagonals: Vec<Option<Value>> = vec![None; size + count];
-        for j in 0..size {
-            let word = (self.word)(&mut block, j);
-            for (i, sum) in sums.iter_mut().enumerate() {
-                let d = size + i - j;
-                let diagonal =
-                    *diagonals[d].get_or_insert_with(|| (self.diagonal)(&mut block, first + d));
-                let product = block.push(Op::MulLo(diagonal, word));
-                *sum = Some(block.plus(*sum, product));
-            }
-        }
+        let mut known: Vec<Option<Value>> = vec![None; size + count];
+        let mut diagonal = |block: &mut Block, i: usize, j: usize| {
+            let d = size + i - j;
+            *known[d].get_or_insert_with(|| (self.diagonal)(block, first + d))
+        };
+        let sums = columns(&mut block, vec![None; count], size, self.word, &mut diagonal);
         for (i, sum) in sums.into_iter().enumerate() {
-            if let Some(sum) = sum {
-                (self.row)(&mut block, first + i, sum);
-            }
+            (self.row)(&mut block, first + i, sum);
         }
         block
     }

@@ -13,7 +13,7 @@ use super::super::program;
 use super::linear::{Family, Finish};
 use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_arrays};
 use crate::bounds::centred;
-use crate::build::{Builder, call_at, repeat};
+use crate::build::{Builder, call_at, repeat, straight};
 use crate::ir::*;
 use crate::lower::transpose::Square;
 use crate::lower::{LowerError, Lowered, SHORT, general, unsupported};
@@ -25,6 +25,8 @@ use ringforge_targets::Target;
 
 /// Where the word is that many behind the first one of a register.
 type At<'a> = &'a dyn Fn(i64) -> Index;
+/// A summand: an array, its word's place behind the register's first one, and its factor.
+type Term = (BufferId, i64, i64);
 
 /// Lowers a lift to two Toeplitz matrices.
 pub fn lower(
@@ -131,21 +133,15 @@ impl Remainder {
             (self.builder.local("low", size), self.builder.local("high", front + size + lanes));
         // Zeros first: they reach into what is written next.
         let behind = (1..=(size + 1).div_ceil(lanes)).map(|i| 2 * size + n - i * lanes);
-        let zeros = matrix::zeros(diagonals, (0..size).step_by(lanes).chain(behind));
-        let mut body = vec![Stmt::Block(zeros)];
-        body.extend(matrix::copy(
-            &mut self.builder,
-            (b, 0),
-            (diagonals, matrix::main_diagonal(size)),
-            (n, 1),
-            lanes,
-        ));
+        let mut body = vec![matrix::zeros(diagonals, (0..size).step_by(lanes).chain(behind))];
+        let to = (diagonals, matrix::main_diagonal(size));
+        body.extend(matrix::copy(&mut self.builder, (b, 0), to, (n, 1), lanes));
         self.builder.stage("diagonals of both matrices", "[Winograd80 §IV]", body);
         let body = matrix::vector(&mut self.builder, (a, n), (vector, size), lanes);
         self.builder.stage("the vector, padded with zeros", "", body);
         let around = (0..front).step_by(lanes).chain([front + size]);
         let body = vec![
-            Stmt::Block(matrix::zeros(high, around)),
+            matrix::zeros(high, around),
             self.call((low, 0), (diagonals, 0), vector),
             // The rows from x^n on are those of the diagonals n further on.
             self.call((high, front), (diagonals, n), vector),
@@ -167,17 +163,14 @@ impl Remainder {
         ends.dedup();
         while let Some(last) = ends.pop() {
             let first = ends.last().map_or(0, |&end| end + 1);
-            let here: Vec<(i64, i64)> = (terms.iter())
+            let here: Vec<Term> = (terms.iter())
                 .filter(|&&(t, _)| reach(t) >= Some(last))
-                .map(|&(t, w)| ((n - t) as i64, w))
+                .map(|&(t, w)| (high, (front + n - t) as i64, w))
                 .collect();
-            let place = |offset: i64| offset + front as i64;
-            body.extend(self.sums((last, first), &|at| {
-                let mut block = Sums::new(at(place(0)), high);
-                here.iter().for_each(|&(d, w)| block.add(at(place(d)), high, w));
-                let Sums { mut block, sum, .. } = block;
-                block.store(high, at(place(0)), sum);
-                block
+            let place = front as i64;
+            body.extend(self.runs((last, first), &|block, at| {
+                let a = sum(block, at, (high, place), &here);
+                block.store(high, at(place), a);
             }));
         }
         if !body.is_empty() {
@@ -191,14 +184,9 @@ impl Remainder {
         let last = n.div_ceil(lanes);
         for (i, &first) in starts.iter().enumerate() {
             let next = starts.get(i + 1).copied().unwrap_or(last);
-            let here: Vec<&(usize, i64)> =
-                terms.iter().filter(|&&(t, _)| t / lanes <= first).collect();
-            let sums = |at: At| {
-                let mut block = Sums::new(at(0), low);
-                here.iter().for_each(|&&(t, w)| block.add(at(front as i64 - t as i64), high, w));
-                block
-            };
-            body.extend(self.stored(c, (first, next), &sums));
+            let here = terms.iter().filter(|&&(t, _)| t / lanes <= first);
+            let here: Vec<Term> = here.map(|&(t, w)| (high, front as i64 - t as i64, w)).collect();
+            body.extend(self.stored(c, (first, next), (low, &here)));
         }
         self.builder.stage("the remainder, canonical", "", body);
         self.builder.finish()
@@ -229,29 +217,29 @@ impl Remainder {
         self.builder.stage("the quotient: the upper half times the reciprocal of f", "", body);
         let body = vec![self.call((rest, 0), (f, 0), quotient)];
         self.builder.stage("minus the quotient times f", "", body);
-        let sums = |at: At| {
-            let mut block = Sums::new(at(0), low);
-            block.add(at(0), rest, 1);
-            block
-        };
-        let body = self.stored(c, (0, n.div_ceil(self.lanes)), &sums);
+        let body = self.stored(c, (0, n.div_ceil(self.lanes)), (low, &[(rest, 0, 1)]));
         self.builder.stage("the remainder, canonical", "", body);
         self.builder.finish()
     }
 
     /// Runs of a body for registers `first` to `last`, the last one first; it is given the index of a word
     /// `offset` from the register.
-    fn sums(&mut self, (last, first): (usize, usize), body: &dyn Fn(At) -> Block) -> Vec<Stmt> {
-        let lanes = self.lanes;
-        let start = (last * lanes) as i64;
-        if last == first {
-            let at = |offset: i64| Index { base: start + offset, terms: Vec::new() };
-            return vec![Stmt::Block(body(&at))];
-        }
-        let counter = self.builder.counter();
-        let terms = || vec![(counter, -(lanes as i64))];
-        let block = body(&|offset| Index { base: start + offset, terms: terms() });
-        vec![repeat(counter, last - first + 1, vec![Stmt::Block(block)])]
+    fn runs(
+        &mut self,
+        (last, first): (usize, usize),
+        body: &dyn Fn(&mut Block, At),
+    ) -> Option<Stmt> {
+        let lanes = self.lanes as i64;
+        let counter = (last > first).then(|| self.builder.counter());
+        let at = |offset: i64| Index {
+            base: last as i64 * lanes + offset,
+            terms: counter.map(|counter| (counter, -lanes)).into_iter().collect(),
+        };
+        let block = straight(|block| body(block, &at));
+        Some(match counter {
+            Some(counter) => repeat(counter, last - first + 1, vec![block]),
+            None => block,
+        })
     }
 
     /// Registers `first` up to `next` of sums, as canonical residues, into `c`.
@@ -259,67 +247,41 @@ impl Remainder {
         &mut self,
         c: BufferId,
         (first, next): (usize, usize),
-        sums: &dyn Fn(At) -> Sums,
+        (low, terms): (BufferId, &[Term]),
     ) -> Vec<Stmt> {
-        let lanes = self.lanes;
+        let (lanes, n) = (self.lanes, self.n);
         let unused = 16 - self.q.trailing_zeros() as u8;
-        let canonical = |sums: Sums| {
-            let Sums { mut block, mut sum, .. } = sums;
-            if unused > 0 {
-                let up = block.push(Op::Shl(sum, unused));
-                sum = block.push(Op::Sar(up, unused));
-            }
-            (block, sum)
+        let write = |block: &mut Block, at: At, count: usize| {
+            let a = sum(block, at, (low, 0), terms);
+            let a = block.sign_extended(a, unused);
+            block.store_first((c, at(0)), a, (count, lanes));
         };
-        let whole = next.min(self.n / lanes);
+        let whole = next.min(n / lanes);
         let mut all = Vec::new();
         if whole > first {
-            all.extend(self.sums((whole - 1, first), &|at| {
-                let (mut block, a) = canonical(sums(at));
-                block.store(c, at(0), a);
-                block
-            }));
+            all.extend(self.runs((whole - 1, first), &|block, at| write(block, at, lanes)));
         }
         if next > whole {
-            let start = (whole * lanes) as i64;
-            let at = |offset: i64| Index { base: start + offset, terms: Vec::new() };
-            let (mut block, a) = canonical(sums(&at));
-            let count = (self.n % lanes) as u32;
-            block.push(Op::StorePartial { buffer: c, at: at(0), count, a });
-            all.push(Stmt::Block(block));
+            all.extend(self.runs((whole, whole), &|block, at| write(block, at, n % lanes)));
         }
         all
     }
 }
 
-/// A sum of registers in the making.
-struct Sums {
-    block: Block,
-    sum: Value,
-    /// Factors that are in registers.
-    factors: Vec<(i64, Value)>,
-}
-
-impl Sums {
-    fn new(at: Index, buffer: BufferId) -> Sums {
-        let mut block = Block::default();
-        let sum = block.load(buffer, at);
-        Sums { block, sum, factors: Vec::new() }
-    }
-
-    /// Adds `w` times a register.
-    fn add(&mut self, at: Index, buffer: BufferId, w: i64) {
-        let mut a = self.block.load(buffer, at);
+/// A register of one array and so many times those of others.
+fn sum(block: &mut Block, at: At, (first, offset): (BufferId, i64), terms: &[Term]) -> Value {
+    let mut sum = block.load(first, at(offset));
+    // Factors that are in registers.
+    let mut factors: Vec<(i64, Value)> = Vec::new();
+    for &(buffer, offset, w) in terms {
+        let mut a = block.load(buffer, at(offset));
         if w.abs() != 1 {
-            let known = self.factors.iter().find(|known| known.0 == w);
-            let factor = known.map(|known| known.1).unwrap_or_else(|| {
-                let value = self.block.splat(w as i32);
-                self.factors.push((w, value));
-                value
-            });
-            a = self.block.push(Op::MulLo(a, factor));
+            let known = factors.iter().find(|known| known.0 == w).map(|known| known.1);
+            let factor = known.unwrap_or_else(|| block.splat(w as i32));
+            factors.push((w, factor));
+            a = block.push(Op::MulLo(a, factor));
         }
-        let sum = if w == -1 { Op::Sub(self.sum, a) } else { Op::Add(self.sum, a) };
-        self.sum = self.block.push(sum);
+        sum = block.joined(Some(sum), a, w == -1);
     }
+    sum
 }

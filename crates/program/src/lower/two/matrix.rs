@@ -1,7 +1,7 @@
 //! The operands as matrix and vector.
 
 use super::linear::{Edge, Elsewhere, Place};
-use crate::build::{Builder, repeat};
+use crate::build::{Builder, straight};
 use crate::ir::*;
 use ringforge_plan::{Product, ToeplitzMatrix};
 use std::ops::Range;
@@ -12,13 +12,13 @@ pub fn main_diagonal(size: usize) -> usize {
 }
 
 /// Zeros over the registers that start at these words.
-pub fn zeros(buffer: BufferId, starts: impl Iterator<Item = usize>) -> Block {
-    let mut block = Block::default();
-    let a = block.splat(0);
-    for start in starts {
-        block.store(buffer, Index::at(start), a);
-    }
-    block
+pub fn zeros(buffer: BufferId, starts: impl Iterator<Item = usize>) -> Stmt {
+    straight(|block| {
+        let a = block.splat(0);
+        for start in starts {
+            block.store(buffer, Index::at(start), a);
+        }
+    })
 }
 
 /// `count` words (a register's at least) times a word modulo 2^16.
@@ -29,8 +29,7 @@ pub fn copy(
     (count, factor): (usize, i32),
     lanes: usize,
 ) -> Vec<Stmt> {
-    let one = |at: &dyn Fn(usize) -> Index| {
-        let mut block = Block::default();
+    let one = |block: &mut Block, at: &dyn Fn(usize) -> Index| {
         let mut a = block.load(from, at(start));
         if factor == -1 {
             a = block.negated(a);
@@ -39,14 +38,11 @@ pub fn copy(
             a = block.push(Op::MulLo(a, word));
         }
         block.store(to, at(goal), a);
-        Stmt::Block(block)
     };
-    let mut body = Vec::new();
-    let counter = builder.counter();
-    let looped = one(&|base| Index::strided(base, counter, lanes));
-    body.push(repeat(counter, count / lanes, vec![looped]));
+    let mut body =
+        vec![builder.runs(count / lanes, |block, at| one(block, &|base| at(base, lanes)))];
     if !count.is_multiple_of(lanes) {
-        body.push(one(&|base| Index::at(base + count - lanes)));
+        body.push(straight(|block| one(block, &|base| Index::at(base + count - lanes))));
     }
     body
 }
@@ -99,11 +95,11 @@ impl Ends {
                     (base, count - lanes, base + self.length - self.missing - lanes - words.start)
                 }
             };
-            body.push(Stmt::Block(zeros(buffer, (0..room).step_by(lanes))));
-            let mut block = Block::default();
-            let a = block.load(from, Index::at(start));
-            block.store(buffer, Index::at(goal), a);
-            body.push(Stmt::Block(block));
+            body.push(zeros(buffer, (0..room).step_by(lanes)));
+            body.push(straight(|block| {
+                let a = block.load(from, Index::at(start));
+                block.store(buffer, Index::at(goal), a);
+            }));
             edges.push(Edge { input, words, buffer, base });
         }
         (edges, body)
@@ -163,10 +159,10 @@ pub fn diagonals(
     let front = (0..size - n + 1).step_by(lanes);
     let first_behind = size + n;
     let behind = (1..=(2 * size - first_behind).div_ceil(lanes)).map(|i| 2 * size - i * lanes);
-    let mut body = vec![Stmt::Block(zeros(to, front.chain(behind)))];
+    let mut body = vec![zeros(to, front.chain(behind))];
     let factor = ringforge_ring::zq::centered(weight, q) as i32;
     if weight == 0 {
-        body.push(Stmt::Block(zeros(to, (0..size).step_by(lanes))));
+        body.push(zeros(to, (0..size).step_by(lanes)));
     } else {
         body.extend(copy(builder, (b, 1), (to, size - n + 1), (n - 1, factor), lanes));
     }
@@ -183,10 +179,7 @@ pub fn vector(
 ) -> Vec<Stmt> {
     let mut body = Vec::new();
     if size > n {
-        body.push(Stmt::Block(zeros(
-            to,
-            (1..=(size - n).div_ceil(lanes)).map(|i| size - i * lanes),
-        )));
+        body.push(zeros(to, (1..=(size - n).div_ceil(lanes)).map(|i| size - i * lanes)));
     }
     body.extend(copy(builder, (a, 0), (to, 0), (n, 1), lanes));
     body

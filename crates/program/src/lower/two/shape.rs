@@ -7,7 +7,7 @@ use super::leaf;
 use super::steps::Step;
 use crate::schedule::BaseProducts;
 use crate::settle::Choices;
-use ringforge_plan::{Base, BaseRef, Form, Inside, ToomCook};
+use ringforge_plan::{Base, Form, Inside};
 
 /// How the products at the bottom are laid out.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,35 +46,16 @@ pub(super) struct Shape {
     pub square: Square,
 }
 
-/// One level of the plan.
-enum Level<'a> {
-    Half(&'a BaseRef),
-    Toom(&'a ToomCook),
-}
-
-impl<'a> Level<'a> {
-    fn inner(&self) -> &'a dyn Base {
-        match *self {
-            Level::Half(half) => half.as_ref(),
-            Level::Toom(toom) => toom.inner.as_ref(),
-        }
-    }
-
-    fn step(&self) -> Step {
-        match self {
-            Level::Half(_) => Step::Halves(1),
-            Level::Toom(toom) => Step::Toom((*toom).clone()),
-        }
-    }
-}
+/// One level of the plan, and what its products are.
+type Level<'a> = (Step, &'a dyn Base);
 
 /// Consecutive levels of Karatsuba are one step, two at most: more would spill registers.
 fn steps(levels: &[Level]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    for level in levels {
-        match (steps.last_mut(), level.step()) {
+    for (step, _) in levels {
+        match (steps.last_mut(), step) {
             (Some(Step::Halves(count)), Step::Halves(_)) if *count < 2 => *count += 1,
-            (_, step) => steps.push(step),
+            (_, step) => steps.push(step.clone()),
         }
     }
     steps
@@ -95,15 +76,16 @@ impl Shape {
         (schedule, square): (&Choices, Square),
     ) -> Result<Shape, LowerError> {
         let lanes = square.rows();
-        let mut levels = Vec::new();
+        let mut levels: Vec<Level> = Vec::new();
         let mut at = inner;
         loop {
-            levels.push(match at.inside() {
-                Inside::Karatsuba(half) => Level::Half(half),
-                Inside::ToomCook(toom) => Level::Toom(toom),
+            let (step, inner): Level = match at.inside() {
+                Inside::Karatsuba(half) => (Step::Halves(1), half.as_ref()),
+                Inside::ToomCook(toom) => (Step::Toom(toom.clone()), toom.inner.as_ref()),
                 _ => break,
-            });
-            at = levels[levels.len() - 1].inner();
+            };
+            levels.push((step, inner));
+            at = inner;
         }
         if !matches!(at.inside(), Inside::Dots) {
             return Err(unsupported(
@@ -124,14 +106,14 @@ impl Shape {
             if fits && best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, depth));
             }
-            let Some(level) = levels.get(depth) else { break };
-            if base.size() / level.step().parts() < lanes {
+            let Some((step, inner)) = levels.get(depth) else { break };
+            if base.size() / step.parts() < lanes {
                 break;
             }
-            let points = level.step().products() as u64;
-            linear += products * (slots(base) - points * slots(level.inner()));
+            let points = step.products() as u64;
+            linear += products * (slots(base) - points * slots(*inner));
             products *= points;
-            base = level.inner();
+            base = *inner;
         }
         let size = inner.size();
         let too_small = || {
@@ -152,7 +134,7 @@ impl Shape {
         }
         let (rows, inner) = levels.split_at(depth);
         let small = at.size() <= leaf::STRAIGHT && layout == Layout::Interleaved;
-        let fused = small && matches!(inner.last(), Some(Level::Half(_)));
+        let fused = small && matches!(inner.last(), Some((Step::Halves(_), _)));
         let inner = &inner[..inner.len() - usize::from(fused)];
         let mut rows = steps(rows);
         if rows.is_empty() {
