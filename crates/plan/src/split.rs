@@ -22,6 +22,18 @@ pub enum ChunkOp {
     Rotate(usize, usize),
 }
 
+impl ChunkOp {
+    /// The same on other values.
+    pub fn on(self, of: impl Fn(usize) -> usize) -> ChunkOp {
+        match self {
+            ChunkOp::Add(a, b) => ChunkOp::Add(of(a), of(b)),
+            ChunkOp::Sub(a, b) => ChunkOp::Sub(of(a), of(b)),
+            ChunkOp::Scale(a, c) => ChunkOp::Scale(of(a), c),
+            ChunkOp::Rotate(a, k) => ChunkOp::Rotate(of(a), k),
+        }
+    }
+}
+
 /// One of the smaller products.
 #[derive(Clone, Debug)]
 pub struct Part {

@@ -86,6 +86,20 @@ impl Builder {
         buffer
     }
 
+    /// The array of digit `k` in words of `bits` bits, within a range if there is one.
+    pub fn digit(
+        &mut self,
+        k: usize,
+        role: Role,
+        (words, bits): (usize, u8),
+        range: Option<(i64, i64)>,
+    ) -> BufferId {
+        let name = format!("u{}_", k + 1);
+        let buffer = self.ranged(&name, role, words, ALIGNMENT, range);
+        self.narrow(buffer, bits);
+        buffer
+    }
+
     /// A table of residues that words are multiplied with, its name as [`fresh`](Builder::fresh) has it.
     pub fn factors(&mut self, name: &str, all: Vec<u64>, align: usize) -> BufferId {
         let words = all.len();

@@ -138,11 +138,10 @@ impl Lowering<'_> {
             }
         }
         let [first, second] = sums;
-        let total = [0, 1].map(|parity| match (first[parity], second[parity]) {
-            (sum, Some(y)) => block.plus_wide(sum, y),
-            (Some(x), None) => x,
-            (None, None) => block.splat(0),
+        let total = [0, 1].map(|parity| match second[parity] {
+            Some(more) => Some(block.plus_wide(first[parity], more)),
+            None => first[parity],
         });
-        block.push(Op::Narrow { even: total[0], odd: total[1], method: self.schedule.narrow() })
+        self.narrowed(block, total)
     }
 }

@@ -25,15 +25,10 @@ impl Pieces {
     /// Appends operations on whole values as such on pieces; nothing where one moves words across pieces.
     fn append(&self, ops: &[ChunkOp], all: &mut Vec<ChunkOp>) -> Option<()> {
         for &op in ops {
-            for t in 0..self.each {
-                all.push(match op {
-                    ChunkOp::Add(a, b) => ChunkOp::Add(self.of(a, t), self.of(b, t)),
-                    ChunkOp::Sub(a, b) => ChunkOp::Sub(self.of(a, t), self.of(b, t)),
-                    ChunkOp::Scale(a, c) => ChunkOp::Scale(self.of(a, t), c),
-                    ChunkOp::Rotate(a, k) if self.each == 1 => ChunkOp::Rotate(self.of(a, t), k),
-                    ChunkOp::Rotate(..) => return None,
-                });
+            if matches!(op, ChunkOp::Rotate(..)) && self.each > 1 {
+                return None;
             }
+            all.extend((0..self.each).map(|t| op.on(|v| self.of(v, t))));
         }
         Some(())
     }

@@ -2,7 +2,6 @@
 //! sums are sums of rows. Products in parts are in `split`.
 
 use super::small::Small;
-use super::split::Constant;
 use super::{LowerError, Lowering, tagged};
 use crate::build::straight;
 use crate::ir::*;
@@ -60,33 +59,16 @@ impl Lowering<'_> {
         Rows::of(buffer)
     }
 
-    /// [`Lowering::constant`] whose table is made once, however often it is asked for.
-    pub(super) fn shared_constant(
-        &mut self,
-        place: &Place,
-        name: &str,
-        values: &[u64],
-        bound: i64,
-    ) -> (Constant, i64) {
-        let key = format!("{name}{}:{}", place.suffix, place.tag);
-        let known = self.rows.iter().find(|(k, _)| *k == key).map(|&(_, buffer)| buffer);
-        if let Some(buffer) = known {
-            let most = values.iter().map(|&c| self.bounds.product(c, bound)).max().unwrap_or(0);
-            let at = Index::strided(0, place.group, self.lanes);
-            return (Constant::Factor(Factor::Table { buffer, at }), most);
-        }
-        let (constant, most) = self.constant(place, name, values.to_vec(), bound);
-        if let Constant::Factor(Factor::Table { buffer, .. }) = constant {
-            self.rows.push((key, buffer));
-        }
-        (constant, most)
-    }
-
-    /// A table with a factor for each lane of each group.
+    /// A table with a factor for each lane of each group, made once, however often it is asked for.
     pub(super) fn lane_factors(&mut self, place: &Place, name: &str, values: Vec<u64>) -> Factor {
         let name = tagged(&format!("{name}{}", place.suffix), place.tag);
-        let words = values.len();
-        let buffer = self.builder.buffer(&name, Role::Factors(values), words, ALIGNMENT);
+        let known = self.rows.iter().find(|(k, _)| *k == name).map(|&(_, buffer)| buffer);
+        let buffer = known.unwrap_or_else(|| {
+            let words = values.len();
+            let buffer = self.builder.buffer(&name, Role::Factors(values), words, ALIGNMENT);
+            self.rows.push((name, buffer));
+            buffer
+        });
         Factor::Table { buffer, at: Index::strided(0, place.group, self.lanes) }
     }
 

@@ -80,24 +80,28 @@ impl Lowering<'_> {
         })
     }
 
-    /// A square transposed: from rows that start at these words to rows of other memory that start where `to` says, if it
+    /// Squares transposed: from rows of these numbers to rows of other memory with the numbers that `to` says for each, if it
     /// does. A part's columns are stored before the next ones are made, so that few registers are in use.
-    pub(super) fn transposed(
+    pub(super) fn squares(
         &self,
         (from, rows): (BufferId, &[usize]),
         (to, place): (BufferId, &dyn Fn(usize) -> Option<usize>),
-    ) -> Block {
-        let mut block = Block::default();
-        for first in (0..self.lanes).step_by(self.square.size()) {
-            let at = |row: usize| Index::at(rows[row] + first);
-            let columns = self.square.load(&mut block, from, &at);
-            for (column, a) in columns.into_iter().enumerate() {
-                if let Some(word) = place(first + column) {
-                    block.store(to, Index::at(word), a);
+    ) -> Vec<Stmt> {
+        let (lanes, size) = (self.lanes, self.square.size());
+        let square = |(group, rows): (usize, &[usize])| {
+            straight(|block| {
+                for first in (0..lanes).step_by(size) {
+                    let at = |row: usize| Index::at(rows[row] * lanes + first);
+                    let columns = self.square.load(block, from, &at).into_iter();
+                    for (column, a) in (group * lanes + first..).zip(columns) {
+                        if let Some(row) = place(column) {
+                            block.store(to, Index::at(row * lanes), a);
+                        }
+                    }
                 }
-            }
-        }
-        block
+            })
+        };
+        rows.chunks(lanes).enumerate().map(square).collect()
     }
 
     /// The procedure that multiplies a Toeplitz matrix of `size` with a vector in every lane;

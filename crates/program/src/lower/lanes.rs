@@ -132,36 +132,22 @@ impl Lowering<'_> {
                 vec![call(two[0], [between, buffer]), call(two[1], [buffer, between])]
             })
         };
+        let in_place: Vec<usize> = (0..places.len()).collect();
         let [ra, rb] = match one {
             true => [a, b],
-            false if moves => {
-                let words: Vec<usize> = places.iter().map(|cell| cell * lanes).collect();
-                [("by_method_a", a), ("by_method_b", b)].map(|(name, from)| {
-                    let to = self.builder.local(&named(name), words.len() * lanes);
-                    let squares = words.chunks(lanes).enumerate().map(|(group, rows)| {
-                        let row = |row: usize| Some((group * lanes + row) * lanes);
-                        Stmt::Block(self.transposed((from, rows), (to, &row)))
-                    });
-                    let body: Vec<Stmt> = squares.collect();
-                    let title = "blocks by method, one lane for each convolution";
-                    self.builder.stage(&format!("{tag} part: {title}"), "", body);
-                    to
-                })
-            }
             false => {
                 let sorted = ["by_method_a", "by_method_b"]
                     .map(|name| self.builder.local(&named(name), words));
-                let title =
-                    format!("{tag} part: blocks by method, {} and the rest", methods[0].0.title());
-                let body = [(a, sorted[0]), (b, sorted[1])].map(|(from, to)| {
-                    straight(|block| {
-                        for (place, cell) in places.iter().enumerate() {
-                            let a = block.load(from, Index::at(cell * lanes));
-                            block.store(to, Index::at(place * lanes), a);
-                        }
-                    })
+                let body = [(a, sorted[0]), (b, sorted[1])].map(|(from, to)| match moves {
+                    true => self.squares((from, &places), (to, &|place| Some(place))),
+                    false => vec![copies((from, &places), (to, &in_place), lanes)],
                 });
-                self.builder.stage(&title, "", body.into());
+                let what = match moves {
+                    true => "one lane for each convolution".into(),
+                    false => format!("{} and the rest", methods[0].0.title()),
+                };
+                let title = format!("{tag} part: blocks by method, {what}");
+                self.builder.stage(&title, "", body.concat());
                 sorted
             }
         };
@@ -219,32 +205,24 @@ impl Lowering<'_> {
         }
         self.written.border(format!("{tag}.base"), after.iter().copied().max().unwrap_or(0));
 
+        // Where a cell's product is, the first time.
+        let first = |cell: usize| places.iter().position(|&c| c == cell);
         if moves {
-            let first = |place: usize| places.iter().position(|&cell| cell == places[place]);
-            let squares = (0..groups).map(|group| {
-                let rows: Vec<usize> =
-                    (0..lanes).map(|row| (group * lanes + row) * lanes).collect();
-                let to = |row: usize| {
-                    let place = group * lanes + row;
-                    (first(place) == Some(place)).then(|| places[place] * lanes)
-                };
-                Stmt::Block(self.transposed((ra, &rows), (a, &to)))
-            });
+            let to = |place: usize| {
+                let cell = places[place];
+                (first(cell) == Some(place)).then_some(cell)
+            };
             let title = format!("{tag} part: transpose back, blocks to their places");
-            let body: Vec<Stmt> = squares.collect();
+            let body = self.squares((ra, &in_place), (a, &to));
             self.builder.stage(&title, "", body);
             return Ok(Products { buffer: a, bounds: after });
         }
         let title = format!("{tag} part: transpose back");
         self.builder.stage(&title, "", transpose(ra));
         if !one {
-            let back = straight(|block| {
-                for cell in 0..blocks {
-                    let Some(place) = places.iter().position(|&c| c == cell) else { continue };
-                    let v = block.load(ra, Index::at(place * lanes));
-                    block.store(a, Index::at(cell * lanes), v);
-                }
-            });
+            let (from, cells): (Vec<usize>, Vec<usize>) =
+                (0..blocks).filter_map(|cell| Some((first(cell)?, cell))).unzip();
+            let back = copies((ra, &from), (a, &cells), lanes);
             self.builder.stage(&format!("{tag} part: blocks back to their places"), "", vec![back]);
         }
         Ok(Products { buffer: a, bounds: after })
@@ -318,6 +296,20 @@ impl Lowering<'_> {
         self.builder.stage(title, "[Chiu25 §3.1]", body);
         Ok(worst)
     }
+}
+
+/// Copies of blocks of a register, by their numbers.
+fn copies(
+    (from, blocks): (BufferId, &[usize]),
+    (to, places): (BufferId, &[usize]),
+    lanes: usize,
+) -> Stmt {
+    straight(|block| {
+        for (number, place) in blocks.iter().zip(places) {
+            let a = block.load(from, Index::at(number * lanes));
+            block.store(to, Index::at(place * lanes), a);
+        }
+    })
 }
 
 /// Cells in whole groups of `lanes`, the first ones again in spare lanes.

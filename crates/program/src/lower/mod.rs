@@ -69,14 +69,6 @@ pub struct Lowered {
     pub verdicts: Vec<Verdict>,
 }
 
-impl Lowered {
-    /// A program with nothing else to report.
-    fn of(program: Program, settled: Settled) -> Lowered {
-        let (sites, borders, notes, verdicts) = Default::default();
-        Lowered { program, sites, borders, notes, settled, verdicts }
-    }
-}
-
 /// Lowers a plan as it says. The schoolbook product is used only if the plan says so, by
 /// `(schoolbook)` or `(lift N (schoolbook))`.
 ///
@@ -219,28 +211,6 @@ fn tagged(name: &str, tag: &str) -> String {
     if tag == "main" { name.into() } else { format!("{name}_{tag}") }
 }
 
-/// The program of these procedures, for callers' words of so many bits.
-fn program(
-    plan: &Plan,
-    name: &str,
-    (registers, word_bits): (Registers, u8),
-    procedures: Vec<Procedure>,
-) -> Program {
-    Program {
-        name: name.into(),
-        ring: plan.ring.to_string(),
-        q: plan.ring.q(),
-        word_bits,
-        registers,
-        transform: None,
-        plan: plan.to_string(),
-        schedule: String::new(),
-        in_order: 0,
-        loops: false,
-        procedures,
-    }
-}
-
 /// What is written, and what there is to say of it.
 #[derive(Clone, Debug, Default)]
 struct Written {
@@ -267,11 +237,35 @@ impl Written {
         }
     }
 
-    /// The program of the procedures.
-    fn lowered(self, plan: &Plan, name: &str, words: (Registers, u8), settled: Settled) -> Lowered {
+    /// Procedures with nothing to say of them.
+    fn of(procedures: Vec<Procedure>) -> Written {
+        Written { procedures, ..Written::default() }
+    }
+
+    /// The program of the procedures, for callers' words of so many bits.
+    fn lowered(
+        self,
+        plan: &Plan,
+        name: &str,
+        (registers, word_bits): (Registers, u8),
+        settled: impl Into<Settled>,
+    ) -> Lowered {
         let Written { procedures, sites, borders, notes, .. } = self;
-        let program = program(plan, name, words, procedures);
-        Lowered { sites, borders, notes, ..Lowered::of(program, settled) }
+        let program = Program {
+            name: name.into(),
+            ring: plan.ring.to_string(),
+            q: plan.ring.q(),
+            word_bits,
+            registers,
+            transform: None,
+            plan: plan.to_string(),
+            schedule: String::new(),
+            in_order: 0,
+            loops: false,
+            procedures,
+        };
+        let (settled, verdicts) = (settled.into(), Vec::new());
+        Lowered { program, sites, borders, notes, settled, verdicts }
     }
 }
 
@@ -294,7 +288,7 @@ fn whole(
     written.check_sites(schedule)?;
     written.procedures.push(builder.finish());
     let words = (target.registers, SHORT);
-    Ok(written.lowered(plan, name, words, suited.clone().into()))
+    Ok(written.lowered(plan, name, words, suited.clone()))
 }
 
 /// The walk's state.

@@ -237,9 +237,8 @@ impl Lowering<'_> {
                 }
             }
         }
-        for (number, [even, odd]) in sums.into_iter().enumerate() {
-            let (Some(even), Some(odd)) = (even, odd) else { continue };
-            let a = block.push(Op::Narrow { even, odd, method: self.schedule.narrow() });
+        for (number, sums) in sums.into_iter().enumerate() {
+            let a = self.narrowed(&mut block, sums);
             let a = block.times(a, Factor::Splat(factor), self.schedule.multiply());
             block.store(full, Index::at(number * lanes), a);
         }
@@ -324,8 +323,7 @@ impl Lowering<'_> {
             block.push(Op::MulWords { a: x, b: y, method: ProductMethod::Montgomery })
         } else {
             let even = block.push(Op::PairDot(x, y));
-            let odd = block.splat(0);
-            block.push(Op::Narrow { even, odd, method: self.schedule.narrow() })
+            self.narrowed(&mut block, [Some(even), None])
         };
         let a = block.times(narrowed, Factor::Splat(factor), self.schedule.multiply());
         let at = Index::at(place);

@@ -23,12 +23,18 @@ pub(crate) fn forward_phases(tag: &str, part: &Blocks) -> Vec<Phase> {
     steps.into_iter().map(|step| phase(tag, "forward", step)).collect()
 }
 
-/// The inverse in phases, times `factor`: from cells to blocks of the product (`to` of the last).
-pub(crate) fn inverse_phases(tag: &str, part: &Blocks, factor: u64) -> Vec<Phase> {
-    let mut steps = part.transform.inverse_steps(&part.wanted());
-    // Every value passes through the first step once.
-    scale(steps.first_mut().map(|first| &mut first.groups), factor);
+/// The inverse in phases: from cells to blocks of the product (`to` of the last).
+pub(crate) fn unscaled_phases(tag: &str, part: &Blocks) -> Vec<Phase> {
+    let steps = part.transform.inverse_steps(&part.wanted());
     steps.into_iter().map(|step| phase(tag, "inverse", step)).collect()
+}
+
+/// The same, times `factor`.
+pub(crate) fn inverse_phases(tag: &str, part: &Blocks, factor: u64) -> Vec<Phase> {
+    let mut phases = unscaled_phases(tag, part);
+    // Every value passes through the first step once.
+    scale(phases.first_mut().map(|first| &mut first.groups), factor);
+    phases
 }
 
 /// Multiplies what all groups of a step leave.

@@ -4,11 +4,17 @@
 
 use super::phases::inverse_phases;
 use super::{LowerError, Lowering, Operand, fold, parts};
-use crate::build::straight;
 use crate::ir::*;
 use crate::schedule::BaseProducts;
 use crate::settle::Choices;
 use ringforge_plan::{Blocks, Lift, Modulus, MonomialCrt, ProductRef, Stages, Unit};
+
+/// Both operands, and windows over the second one where a low part wants such.
+pub(super) struct Operands {
+    a: Operand,
+    b: Operand,
+    windows: Option<BufferId>,
+}
 
 impl Lowering<'_> {
     /// Everything, for a lifted product through blocks of whole registers, its low part if there is one, and
@@ -22,19 +28,9 @@ impl Lowering<'_> {
         let (lanes, n) = (self.lanes, self.n);
         let [c, a, b] = self.arrays();
         // Operands are read where they are: the output is written last of all.
-        let mut fb = Operand { buffer: b, start: 0, tail: None };
-        let (mut fa, mut windows) = (Operand { buffer: a, ..fb.clone() }, None);
-        if self.schedule.base() == BaseProducts::BroadcastDot {
-            match self.schedule.rows() {
-                false => fa = self.stage_copy("a", a, n, (true, false)),
-                true if n.is_multiple_of(lanes) => {}
-                true => fa.tail = Some(self.stage_tail("a", a, n)),
-            }
-            if !n.is_multiple_of(lanes) {
-                fb.tail = Some(self.stage_tail("b", b, n));
-            }
-            windows = self.low_windows(crt, b);
-        }
+        let dot = self.schedule.base() == BaseProducts::BroadcastDot;
+        let swapped = dot && !self.schedule.rows();
+        let operands = self.as_read([a, b], [false; 2], swapped, crt);
 
         // Words of the unreduced product, rounded up, all defined.
         let length = 2 * n - 1;
@@ -43,9 +39,8 @@ impl Lowering<'_> {
 
         let main_scale = main.scale.times(self.products_scale(&main.convolution)?);
         let (target, last_factor) = self.scales(main_scale)?;
-        let operands = (&fa, &fb, windows);
         let to = (full, length);
-        let bound = self.through_registers((main, crt), operands, to, (main_scale, target))?;
+        let bound = self.through_registers((main, crt), &operands, to, (main_scale, target))?;
         self.written.border("unreduced product", bound);
         let reduction = self.reduction(lift, last_factor)?;
         // What the last registers read behind the product must be there.
@@ -60,15 +55,34 @@ impl Lowering<'_> {
         self.fold(&reduction, last_factor, &[full], bound, words, c)
     }
 
-    /// Windows over b for a truncated low part by dot products.
-    pub(super) fn low_windows(
+    /// Both operands as the products read them: where they are, or copied, reduced or with the words of a's pairs `swapped`.
+    /// Beside dot products their last, partial blocks are staged, and windows over b for a truncated low part.
+    pub(super) fn as_read(
         &mut self,
+        callers: [BufferId; 2],
+        reduced: [bool; 2],
+        swapped: bool,
         crt: Option<&MonomialCrt>,
-        b: BufferId,
-    ) -> Option<BufferId> {
-        let crt = crt.filter(|crt| LowPart::is_truncated(&crt.low))?;
-        let blocks = crt.low_degree / self.lanes;
-        (blocks > 0).then(|| self.stage_windows(b, blocks))
+    ) -> Operands {
+        let n = self.n;
+        let dot = self.schedule.base() == BaseProducts::BroadcastDot;
+        let mut all = [("a", 0, swapped), ("b", 1, false)].map(|(name, i, swapped)| {
+            let buffer = callers[i];
+            match swapped || reduced[i] {
+                true => self.stage_copy(name, buffer, n, (swapped, reduced[i])),
+                false => Operand { buffer, start: 0, tail: None },
+            }
+        });
+        for (name, operand) in ["a", "b"].into_iter().zip(&mut all) {
+            if dot && !n.is_multiple_of(self.lanes) && operand.tail.is_none() {
+                operand.tail = Some(self.stage_tail(name, operand.buffer, n));
+            }
+        }
+        let [a, b] = all;
+        let truncated = crt.filter(|crt| dot && LowPart::is_truncated(&crt.low));
+        let blocks = truncated.map_or(0, |crt| crt.low_degree / self.lanes);
+        let windows = (blocks > 0).then(|| self.stage_windows(b.buffer, blocks));
+        Operands { a, b, windows }
     }
 
     /// The unreduced product of `length` words with the second of two scales, where the first is that of what base products
@@ -76,7 +90,7 @@ impl Lowering<'_> {
     pub(super) fn through_registers(
         &mut self,
         (main, crt): (&Blocks, Option<&MonomialCrt>),
-        (a, b, windows): (&Operand, &Operand, Option<BufferId>),
+        Operands { a, b, windows }: &Operands,
         (full, length): (BufferId, usize),
         (scale, target): (Unit, Unit),
     ) -> Result<i64, LowerError> {
@@ -84,7 +98,7 @@ impl Lowering<'_> {
         // stored just before in other pieces than it was stored, and stores take time to settle.
         let transformed = self.transformed("main", main, a, b)?;
         let low = match crt {
-            Some(crt) => self.low_part(crt, a, b, windows, full, target)?,
+            Some(crt) => self.low_part(crt, a, b, *windows, full, target)?,
             None => parts::Low::default(),
         };
         let products = self.products("main", main, transformed)?;
@@ -94,13 +108,12 @@ impl Lowering<'_> {
     /// Zeros in words `from..to` behind a product.
     pub(super) fn zeros_behind(&mut self, buffer: BufferId, from: usize, to: usize) {
         let lanes = self.lanes;
-        let zeros = straight(|block| {
+        self.builder.straight("zeros behind the product", "", |block| {
             let a = block.splat(0);
             for at in (from..to).step_by(lanes) {
                 block.store_first((buffer, Index::at(at)), a, (lanes.min(to - at), lanes));
             }
         });
-        self.builder.stage("zeros behind the product", "", vec![zeros]);
     }
 }
 

@@ -6,7 +6,7 @@ use super::lane_methods::{Place, Rows};
 use super::small::{Small, SplitSmall};
 use super::spare::spare;
 use super::trinomial::negated;
-use super::{LowerError, Lowering, beyond, unsupported, word};
+use super::{LowerError, Lowering, beyond, unsupported};
 use crate::bounds::WORD;
 use crate::ir::*;
 use ringforge_plan::{ChunkOp, Part, SmallModulus, Split, rotated};
@@ -35,17 +35,9 @@ struct Map<'a> {
     reduced: Vec<bool>,
 }
 
-/// An operation on the first values that are the same as its own.
-fn of_same(op: ChunkOp, same: &[usize]) -> ChunkOp {
-    match op {
-        ChunkOp::Add(a, b) => ChunkOp::Add(same[a], same[b]),
-        ChunkOp::Sub(a, b) => ChunkOp::Sub(same[a], same[b]),
-        ChunkOp::Scale(a, c) => ChunkOp::Scale(same[a], c),
-        ChunkOp::Rotate(a, k) => ChunkOp::Rotate(same[a], k),
-    }
-}
-
-/// Rows of a map's inputs and outputs: (chunk, coefficient of the chunk).
+/// A value of a map, and the rows where its coefficients go.
+type Output<'a> = (usize, &'a Rows, Vec<usize>);
+/// Rows of a map's inputs: (chunk, coefficient of the chunk).
 type Load<'a> = dyn FnMut(&mut Block, usize, usize) -> Value + 'a;
 
 impl Lowering<'_> {
@@ -124,9 +116,9 @@ impl Lowering<'_> {
                     self.rows(place, &name, lanes, part.values.len() * m)
                 })
                 .collect();
-            let places: Vec<(usize, Rows)> = (first.parts.iter().zip(&of_parts))
+            let places: Vec<Output> = (first.parts.iter().zip(&of_parts))
                 .flat_map(|(part, rows)| {
-                    let at = |(i, &v): (usize, &usize)| (v, rows.from(i * m, lanes));
+                    let at = |(i, &v): (usize, &usize)| (v, rows, (i * m..(i + 1) * m).collect());
                     part.values.iter().enumerate().map(at).collect::<Vec<_>>()
                 })
                 .collect();
@@ -160,15 +152,11 @@ impl Lowering<'_> {
         let output = (&first.output[..], limit.unwrap_or(WORD));
         let back = self.map(place, &name, &maps, bounds, output)?;
         let mut block = Block::default();
-        let mut made = Maker::new(self, &back, m);
-        for j in 0..m {
-            for (&v, chunk) in first.output.iter().zip(&first.chunks) {
-                let value = made.stored(&mut block, v, j, &mut |block, chunk, j| {
-                    self.load(block, &results[chunk], j)
-                });
-                self.store(&mut block, out, chunk[j], value);
-            }
-        }
+        let chunks = first.output.iter().zip(&first.chunks);
+        let places: Vec<Output> = chunks.map(|(&v, chunk)| (v, out, chunk.clone())).collect();
+        self.run_map(&mut block, &back, m, &places, &mut |block, chunk, j| {
+            self.load(block, &results[chunk], j)
+        });
         body.push(Stmt::Block(block));
         let most = first.output.iter().map(|&v| back.bounds[back.same[v]]).max().unwrap_or(0);
         Ok((body, most))
@@ -232,7 +220,7 @@ impl Lowering<'_> {
         };
         let mut scaled: Vec<(usize, Vec<u64>, usize)> = Vec::new();
         for (i, &op) in all[0].iter().enumerate() {
-            let op = of_same(op, &map.same);
+            let op = op.on(|v| map.same[v]);
             let bound = match op {
                 ChunkOp::Add(a, b) | ChunkOp::Sub(a, b) => {
                     while map.bounds[a] + map.bounds[b] > WORD {
@@ -283,20 +271,16 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Runs a map row by row, `outputs` as values with the rows where they go.
-    fn run_map(
-        &self,
-        block: &mut Block,
-        map: &Map,
-        m: usize,
-        outputs: &[(usize, Rows)],
-        load: &mut Load,
-    ) {
-        let mut made = Maker::new(self, map, m);
+    /// Runs a map row by row.
+    fn run_map(&self, block: &mut Block, map: &Map, m: usize, outputs: &[Output], load: &mut Load) {
+        let mut made = Maker { lowering: self, map, m, made: HashMap::new() };
         for j in 0..m {
-            for (v, rows) in outputs {
-                let value = made.stored(block, *v, j, load);
-                self.store(block, rows, j, value);
+            for (v, rows, at) in outputs {
+                let (mut value, negative) = made.value(block, *v, j, load);
+                if negative {
+                    value = block.negated(value);
+                }
+                self.store(block, rows, at[j], value);
             }
         }
     }
@@ -328,18 +312,10 @@ impl Lowering<'_> {
         }
         let [middle, low] = negated(moduli, q);
         for i in (size..upper).rev() {
-            let (top, bound) = rows[i];
             for (name, values, to) in [("middle", &middle, i - half), ("low", &low, i - size)] {
-                let name = format!("{name}{size}_");
-                let (constant, most) = self.shared_constant(place, &name, values, bound);
-                let (term, minus) = self.times_constant(&mut block, top, constant);
-                let (mut value, mut sum) = rows[to];
-                if sum + most > WORD {
-                    value = block.reduced(value, self.schedule.reduce());
-                    sum = self.bounds.reduce(sum);
-                }
-                let sum = word(&stage, sum + most)?;
-                rows[to] = (block.joined(Some(value), term, minus), sum);
+                let (name, place) = (format!("{name}{size}_"), (place, &*stage));
+                let (top, at) = (rows[i], Some(rows[to]));
+                rows[to] = self.plus_times(&mut block, place, (&name, values), top, at)?;
             }
         }
         let mut most = 0;
@@ -360,19 +336,7 @@ struct Maker<'a, 'b> {
     made: HashMap<(usize, usize), (Value, bool)>,
 }
 
-impl<'a, 'b> Maker<'a, 'b> {
-    fn new(lowering: &'a Lowering<'b>, map: &'a Map<'a>, m: usize) -> Maker<'a, 'b> {
-        Maker { lowering, map, m, made: HashMap::new() }
-    }
-
-    fn stored(&mut self, block: &mut Block, v: usize, j: usize, load: &mut Load) -> Value {
-        let (value, negative) = self.value(block, v, j, load);
-        if !negative {
-            return value;
-        }
-        block.negated(value)
-    }
-
+impl Maker<'_, '_> {
     fn value(&mut self, block: &mut Block, v: usize, j: usize, load: &mut Load) -> (Value, bool) {
         let v = self.map.same[v];
         if let Some(&known) = self.made.get(&(v, j)) {

@@ -5,7 +5,7 @@ use super::fuse::fused;
 use super::parts::Low;
 use super::phases::{Ranges, Rows, forward_phases, inverse_phases, scale};
 use super::{LowerError, Lowering, Operand, tagged, unsupported};
-use crate::build::{Builder, straight};
+use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::{BaseProducts, ScalePlace, Weights};
 use ringforge_plan::Blocks;
@@ -66,14 +66,14 @@ impl Lowering<'_> {
             if by_lanes && words > blocks * lanes && !lowering.moves(&part.convolution)? {
                 // Anything bounded may stand there. Zeros or copies would turn into calls of memset
                 // and memcpy.
-                let spare = straight(|block| {
+                let method = lowering.schedule.reduce();
+                lowering.builder.straight("spare lanes", "", |block| {
                     for cell in blocks..words / lanes {
                         let a = block.load(out, Index::at((cell - blocks) % blocks * lanes));
-                        let a = block.reduced(a, lowering.schedule.reduce());
+                        let a = block.reduced(a, method);
                         block.store(out, Index::at(cell * lanes), a);
                     }
                 });
-                lowering.builder.stage("spare lanes", "", vec![spare]);
             }
             Ok(())
         })?;

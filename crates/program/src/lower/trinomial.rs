@@ -10,7 +10,7 @@ use crate::ir::*;
 use ringforge_plan::SmallModulus;
 
 /// A word and its largest magnitude.
-type Word = (Value, i64);
+pub(super) type Word = (Value, i64);
 
 /// Wide sums of even and of odd lanes, and their largest magnitude.
 #[derive(Clone, Copy, Default)]
@@ -89,17 +89,29 @@ impl Lowering<'_> {
         moved.rotate_right(1);
         let (top, bound) = moved[0];
         for &(name, ref values, to) in back {
-            let name = format!("{name}{size}_");
-            let (constant, most) = self.shared_constant(place, &name, values, bound);
-            let mut value = (to > 0).then_some(moved[to]);
-            if let Some((a, sum)) = value.filter(|(_, sum)| sum + most > WORD) {
-                let a = block.reduced(a, self.schedule.reduce());
-                value = Some((a, self.bounds.reduce(sum)));
-            }
-            let (term, minus) = self.times_constant(block, top, constant);
-            let sum = word(stage, value.map_or(0, |(_, sum)| sum) + most)?;
-            moved[to] = (block.joined(value.map(|(v, _)| v), term, minus), sum);
+            let (name, at) = (format!("{name}{size}_"), (to > 0).then_some(moved[to]));
+            moved[to] =
+                self.plus_times(block, (place, stage), (&name, values), (top, bound), at)?;
         }
         Ok(moved)
+    }
+
+    /// A word plus another one times constants, one for each lane.
+    pub(super) fn plus_times(
+        &mut self,
+        block: &mut Block,
+        (place, stage): (&Place, &str),
+        (name, constants): (&str, &[u64]),
+        (top, bound): Word,
+        mut to: Option<Word>,
+    ) -> Result<Word, LowerError> {
+        let (constant, most) = self.constant(place, name, constants.to_vec(), bound);
+        if let Some((a, sum)) = to.filter(|(_, sum)| sum + most > WORD) {
+            let a = block.reduced(a, self.schedule.reduce());
+            to = Some((a, self.bounds.reduce(sum)));
+        }
+        let (term, minus) = self.times_constant(block, top, constant);
+        let sum = word(stage, to.map_or(0, |(_, sum)| sum) + most)?;
+        Ok((block.joined(to.map(|(a, _)| a), term, minus), sum))
     }
 }

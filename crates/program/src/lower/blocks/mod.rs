@@ -102,20 +102,26 @@ impl Lowering<'_> {
         let n = self.n;
         let callers = self.builder.operands((n, memory), ranges);
         let direct = direct && n == room && memory == self.modulus().bits;
-        self.operand = 0;
+        let reduced = self.reduced_first(ranges);
         [0, 1].map(|i| {
-            let reduced = 4 * most(ranges[i]) > 3 * self.q as i64;
-            let buffer = match direct && !reduced {
+            let buffer = match direct && !reduced[i] {
                 true => callers[i],
-                false => self.stage_padded(["a", "b"][i], (callers[i], n), room, reduced),
+                false => self.stage_padded(["a", "b"][i], (callers[i], n), room, reduced[i]),
             };
-            let bound = match reduced {
-                true => most(self.schedule.reduce().range(ranges[i], self.modulus())),
-                false => most(ranges[i]),
-            };
-            self.operand = self.operand.max(bound);
             Words { buffer, words: room }
         })
+    }
+
+    /// Which operands are reduced first, as words beyond the modulus would be again and again. Sets the largest word that the
+    /// transforms get.
+    pub(super) fn reduced_first(&mut self, ranges: [(i64, i64); 2]) -> [bool; 2] {
+        let reduced = ranges.map(|range| 4 * most(range) > 3 * self.q as i64);
+        let bound = |i: usize| match reduced[i] {
+            true => most(self.schedule.reduce().range(ranges[i], self.modulus())),
+            false => most(ranges[i]),
+        };
+        self.operand = bound(0).max(bound(1));
+        reduced
     }
 
     /// A node's product with scale 1, into the first words of `out`; it may write any of the `words`
@@ -269,10 +275,7 @@ fn needed(node: &ProductRef, lanes: usize) -> usize {
     }
     let parts = Parts::of(node, lanes).or_else(|| Parts::direct(node.domain()));
     let own = node.domain().operand.next_multiple_of(lanes);
-    parts.map_or(own, |parts| {
-        let present = parts.operand.div_ceil(parts.k).max(1);
-        own.max((present - 1) * parts.k + parts.k.next_multiple_of(lanes))
-    })
+    parts.map_or(own, |parts| own.max(parts.words(parts.operand, lanes)))
 }
 
 /// Words that a node's product writes.
@@ -284,8 +287,5 @@ pub(crate) fn room(node: &ProductRef, lanes: usize) -> usize {
     };
     let parts = Parts::of(inner, lanes).or_else(|| Parts::direct(node.domain()));
     let own = node.domain().wanted + lanes;
-    parts.map_or(own, |parts| {
-        let blocks = parts.wanted.div_ceil(parts.k).max(1);
-        own.max((blocks - 1) * parts.k + parts.k.next_multiple_of(lanes))
-    })
+    parts.map_or(own, |parts| own.max(parts.words(parts.wanted, lanes)))
 }

@@ -140,7 +140,7 @@ impl<'a> Packed<'a> {
     /// Where a unit of a row of a group is, of `rows` rows at most, from `word` on.
     fn place(&self, group: Turn, row: usize, word: usize, rows: usize) -> Index {
         let row = (group.0 * self.across() + row) % rows;
-        group.1.index(row * self.row().1 + word)
+        group.1(row * self.row().1 + word)
     }
 
     /// Loads rows of squares, and the units of each column.
@@ -170,25 +170,8 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// A group, the first one of a loop over all or one by itself.
-type Turn<'a> = (usize, &'a At);
-
-/// Where the words of a group are: some words on in every turn of a loop, or in their place.
-struct At {
-    loops: bool,
-    counter: LoopVar,
-    /// Words from one group to the next.
-    step: usize,
-}
-
-impl At {
-    fn index(&self, base: usize) -> Index {
-        match self.loops {
-            true => Index::strided(base, self.counter, self.step),
-            false => Index::at(base),
-        }
-    }
-}
+/// A group, and where its words are: some words on in every turn of a loop over all groups, or in their place.
+type Turn<'a> = (usize, &'a dyn Fn(usize) -> Index);
 
 /// A step on blocks at the places 0, 1, …, in place.
 fn recorded(q: u64, present: &[bool], f: impl FnOnce(&mut dyn Arith, &[Val]) -> Vec<Val>) -> Group {
@@ -377,7 +360,12 @@ impl Lowering<'_> {
         });
         let counter = self.builder.counter();
         let loops = groups > 1 && rows.is_multiple_of(packed.across());
-        let per_group = |step: usize| At { loops, counter, step };
+        let per_group = |step: usize| {
+            move |base: usize| match loops {
+                true => Index::strided(base, counter, step),
+                false => Index::at(base),
+            }
+        };
         let grid = per_group(packed.across() * packed.row().1);
         let blocks = per_group(columns * units * lanes);
         let tables = per_group(multiplied.len() * lanes);
@@ -385,12 +373,11 @@ impl Lowering<'_> {
         let mut body = Vec::new();
         for number in 0..if loops { 1 } else { groups } {
             let mut block = Block::default();
-            let at = |i: usize, unit: usize| {
-                blocks.index(((number * columns + i) * units + unit) * lanes)
-            };
+            let at =
+                |i: usize, unit: usize| blocks(((number * columns + i) * units + unit) * lanes);
             let times = |block: &mut Block, i: usize, a: Value| match place[i].zip(factors) {
                 Some((word, buffer)) => {
-                    let at = tables.index(number * multiplied.len() * lanes + word);
+                    let at = tables(number * multiplied.len() * lanes + word);
                     block.times(a, Factor::Table { buffer, at }, method)
                 }
                 None => a,

@@ -35,13 +35,9 @@ impl Lowering<'_> {
         }
         let weighted = convolution.weights.iter().map(|&w| self.bounds.product(w, bound)).max();
         let most = bound.max(weighted.unwrap_or(0));
-        let (modulus, style) = (self.modulus(), self.style());
-        let sum = self.sum_bound(style, k, bound, most).ok_or_else(|| LowerError::Products {
-            stage: "main.base".into(),
-            modulus: modulus.q,
-            bits: modulus.bits,
-            bound: most,
-        })?;
+        let style = self.style();
+        let sum = self.sum_bound(style, k, bound, most);
+        let sum = sum.ok_or_else(|| self.too_large("main", most))?;
         let weights = self.builder.factors("weights", table, TABLE_ALIGNMENT);
         let products = self.builder.fresh("products", packed.words());
         let counter = self.builder.counter();

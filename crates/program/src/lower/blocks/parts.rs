@@ -2,9 +2,9 @@
 //! and a weight for each product.
 
 use super::super::network::Phase;
-use super::super::phases::{forward_phases, inverse_phases, scale};
+use super::super::phases::{forward_phases, scale, unscaled_phases};
 use ringforge_plan::{
-    Arith, Blocks, Domain, Group, Halves, Modulus, Network, ProductRef, Stages, Step, Unit,
+    Blocks, Domain, Group, Halves, Modulus, Network, ProductRef, Stages, Step, Unit,
 };
 
 /// A product through a transform of blocks.
@@ -22,20 +22,18 @@ pub(crate) struct Parts<'a> {
     pub scale: Unit,
     /// Where the plan is computed in another way.
     pub note: Option<String>,
-    node: Kind<'a>,
-}
-
-enum Kind<'a> {
-    Blocks(Box<Blocks>),
-    Halves(Halves<'a>),
-    Single(u64),
+    /// From cells to blocks of the product, and which phase of these every value passes once, to be multiplied there.
+    back: Vec<Phase>,
+    scaled: usize,
+    /// The blocks as the plan has them, if it has such.
+    blocks: Option<&'a Blocks>,
 }
 
 impl<'a> Parts<'a> {
     /// The parts of a node, in registers of `lanes` words; nothing where it is no such product.
     pub fn of(node: &'a ProductRef, lanes: usize) -> Option<Parts<'a>> {
         match node.stages() {
-            Stages::Blocks(part) => Some(Parts::of_blocks(Box::new(part.clone()))),
+            Stages::Blocks(part) => Some(Parts { blocks: Some(part), ..Parts::of_blocks(part) }),
             // Blocks that do not fill a register would waste its words.
             Stages::Levels(levels) => levels.halves(lanes).map(Parts::of_halves),
             Stages::Direct => Parts::direct(node.domain()),
@@ -54,40 +52,46 @@ impl<'a> Parts<'a> {
             operand: domain.operand.min(k),
             wanted: domain.wanted.min(k),
             weights: vec![weight],
-            forward: vec![single(domain.q, 1, "the only block")],
+            forward: vec![single(domain.q, "the only block")],
             scale: Unit::one(domain.q),
             note: None,
-            node: Kind::Single(domain.q),
+            back: vec![single(domain.q, "the scale")],
+            scaled: 0,
+            blocks: None,
         })
     }
 
-    fn of_blocks(part: Box<Blocks>) -> Parts<'a> {
+    fn of_blocks(part: &Blocks) -> Parts<'a> {
         Parts {
             k: part.k,
             operand: part.domain.operand,
             wanted: part.domain.wanted,
             weights: part.weights_by_cell(),
-            forward: forward_phases("main", &part),
+            forward: forward_phases("main", part),
             scale: part.scale,
             note: None,
-            node: Kind::Blocks(part),
+            back: unscaled_phases("main", part),
+            scaled: 0,
+            blocks: None,
         }
     }
 
     /// These with axes of more than `most` blocks in steps of their own; 0 for as they are.
     pub fn by_steps(self, most: usize) -> Parts<'a> {
-        let Kind::Blocks(part) = &self.node else { return self };
-        match part.transform.by_steps(most).filter(|_| most > 0) {
-            Some(transform) => {
-                let mut part = part.clone();
-                part.transform = transform;
-                Parts::of_blocks(part)
-            }
+        let Some(part) = self.blocks.filter(|_| most > 0) else { return self };
+        match part.transform.by_steps(most) {
+            Some(transform) => Parts::of_blocks(&Blocks { transform, ..part.clone() }),
             None => self,
         }
     }
 
-    fn of_halves(halves: Halves<'a>) -> Parts<'a> {
+    fn of_halves(halves: Halves) -> Parts<'a> {
+        let mut back: Vec<Phase> = halves.inverse_steps().into_iter().map(main).collect();
+        let wanted = halves.domain().wanted.div_ceil(halves.k());
+        if let Some(last) = back.last_mut() {
+            let kept = |group: Group| group.keep(|to| to < wanted);
+            last.groups = std::mem::take(&mut last.groups).into_iter().map(kept).collect();
+        }
         Parts {
             k: halves.k(),
             operand: halves.domain().operand,
@@ -96,8 +100,16 @@ impl<'a> Parts<'a> {
             forward: halves.forward_steps().into_iter().map(main).collect(),
             scale: halves.scale(),
             note: halves.note(),
-            node: Kind::Halves(halves),
+            scaled: back.len().saturating_sub(1),
+            back,
+            blocks: None,
         }
+    }
+
+    /// Words of so many coefficients, the last block in whole registers.
+    pub fn words(&self, coefficients: usize, lanes: usize) -> usize {
+        let blocks = coefficients.div_ceil(self.k).max(1);
+        (blocks - 1) * self.k + self.k.next_multiple_of(lanes)
     }
 
     /// The number of blocks.
@@ -107,28 +119,16 @@ impl<'a> Parts<'a> {
 
     /// From cells to blocks of the product, times `factor`.
     pub fn inverse(&self, factor: u64) -> Vec<Phase> {
-        match &self.node {
-            Kind::Blocks(part) => inverse_phases("main", part, factor),
-            Kind::Halves(halves) => {
-                let mut steps = halves.inverse_steps();
-                let wanted = self.wanted.div_ceil(self.k);
-                if let Some(last) = steps.last_mut() {
-                    scale(Some(&mut last.groups), factor);
-                    let kept = |group: Group| group.keep(|to| to < wanted);
-                    last.groups = std::mem::take(&mut last.groups).into_iter().map(kept).collect();
-                }
-                steps.into_iter().map(main).collect()
-            }
-            Kind::Single(q) => vec![single(*q, factor, "the scale")],
-        }
+        let mut phases = self.back.clone();
+        scale(phases.get_mut(self.scaled).map(|phase| &mut phase.groups), factor);
+        phases
     }
 }
 
-/// One block, times a factor.
-fn single(q: u64, factor: u64, title: &str) -> Phase {
+/// One block as it is.
+fn single(q: u64, title: &str) -> Phase {
     let mut net = Network::new(q);
-    let input = net.input(0);
-    let outputs = vec![net.scale(input, factor)];
+    let outputs = vec![net.input(0)];
     let group = Group { net, outputs, from: vec![0], to: vec![0] };
     Phase { title: title.into(), cite: "", stage: format!("main.{title}"), groups: vec![group] }
 }

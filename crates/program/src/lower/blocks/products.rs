@@ -71,6 +71,12 @@ impl Lowering<'_> {
         }
     }
 
+    /// The refusal of operands of products that are so large.
+    pub(super) fn too_large(&self, tag: &str, bound: i64) -> LowerError {
+        let Modulus { q: modulus, bits } = self.modulus();
+        LowerError::Products { stage: format!("{tag}.base"), modulus, bits, bound }
+    }
+
     /// The products of all cells, whose words are within `bound`.
     pub(super) fn cell_products(
         &mut self,
@@ -99,10 +105,7 @@ impl Lowering<'_> {
             let rest = |word: i64| self.bounds.reduce(word);
             (t >= all || sum + rest(self.bounds.word()) <= self.bounds.word()).then_some((t, sum))
         });
-        let Modulus { q: modulus, bits } = self.modulus();
-        let stage = format!("{tag}.base");
-        let wide = LowerError::Products { stage, modulus, bits, bound: most };
-        let (together, sum) = fitting.ok_or(wide)?;
+        let (together, sum) = fitting.ok_or_else(|| self.too_large(tag, most))?;
 
         let products = self.builder.fresh("products", cells * k);
         let (cell, register) = (self.builder.counter(), self.builder.counter());
@@ -264,7 +267,8 @@ impl Lowering<'_> {
         self.narrowed(block, sums)
     }
 
-    pub(super) fn narrowed(&self, block: &mut Block, sums: [Option<Value>; 2]) -> Value {
+    /// Even and odd sums as words.
+    pub(in crate::lower) fn narrowed(&self, block: &mut Block, sums: [Option<Value>; 2]) -> Value {
         let [even, odd] = sums.map(|sum| sum.unwrap_or_else(|| block.splat(0)));
         block.push(Op::Narrow { even, odd, method: self.schedule.narrow() })
     }

@@ -151,7 +151,7 @@ impl General<'_> {
         products: &[Residue],
     ) -> ProcedureId {
         let (words, p, bits) = (self.words, node.moduli[k], computed(products, k));
-        let lanes = self.registers.lanes(bits);
+        let lanes = self.target.registers.lanes(bits);
         let (multiply, reduce) = self.methods(bits);
         if bits == LONG && steps.iter().any(|step| matches!(step, Step::Reduce)) {
             self.schedule.long_reduce();
@@ -163,14 +163,9 @@ impl General<'_> {
         let around = |bound: i64| Some((-bound, bound));
         let to = builder.ranged("u", Role::Scratch, words, ALIGNMENT, around(products[k].bound));
         builder.narrow(to, products[k].bits);
-        let earlier: Vec<BufferId> = (0..k)
-            .map(|j| {
-                let name = format!("u{}_", j + 1);
-                let array = builder.ranged(&name, Role::Input, words, ALIGNMENT, around(bounds[j]));
-                builder.narrow(array, products[j].bits);
-                array
-            })
-            .collect();
+        let of =
+            |j: usize| builder.digit(j, Role::Input, (words, products[j].bits), around(bounds[j]));
+        let earlier: Vec<BufferId> = (0..k).map(of).collect();
         let counter = builder.counter();
         let body = repeat_unrolled(counter, words / lanes, 4, &|block, at| {
             let mut value = block.load(to, at(0, lanes));

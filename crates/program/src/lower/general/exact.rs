@@ -17,7 +17,7 @@ use super::super::sums::{DOT_BITS, LONG_BITS};
 use super::residue::Residue;
 use super::{Folded, General};
 use crate::bounds::{WORD, most};
-use crate::build::{Builder, copy, repeat, zeros};
+use crate::build::{Builder, copy, looped, repeat, zeros};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Stages};
@@ -188,9 +188,9 @@ impl General<'_> {
         }
         let (n, words) = (self.n, self.words);
         let product = most(ranges[0]) * most(ranges[1]);
-        let padded = n.next_multiple_of(self.registers.lanes(SHORT));
+        let padded = n.next_multiple_of(self.target.registers.lanes(SHORT));
         // The schedule that is tried where this one stays unproved takes the rounds below.
-        if self.sums == LONG_BITS
+        if self.target.sums == LONG_BITS
             && self.coarse()
             && words >= n + padded
             && let Some(sums) = self.whole_sums(q, product)
@@ -199,7 +199,7 @@ impl General<'_> {
         }
         self.unreduced = false;
         let sums = Sums::of(q, n, product, self.coarse());
-        let lanes = self.registers.lanes(sums.bits);
+        let lanes = self.target.registers.lanes(sums.bits);
         // Words that wrap are right modulo all that they hold.
         let all = if sums.bits == SHORT { 1 << SHORT } else { q };
         let mut builder = Builder::new(name, None, Modulus { q: all, bits: sums.bits });
@@ -222,11 +222,8 @@ impl General<'_> {
         for (operand, to, at) in [(operands[0], a, 0), (operands[1], b, room)] {
             body.extend(copy(&mut builder, (operand, to, at), (n, lanes, 1), &|_, a| a));
         }
-        builder.stage(
-            &format!("both operands in words of {} bits, zeros around b", sums.bits),
-            "",
-            body,
-        );
+        let title = format!("both operands in words of {} bits, zeros around b", sums.bits);
+        builder.stage(&title, "", body);
         for number in 0..parts {
             let from = number * part;
             let first = from / lanes;
@@ -241,13 +238,12 @@ impl General<'_> {
                 };
                 [(a, word), (b, window)]
             });
-            let mut block = Block::default();
-            add_products(&mut block, (out, result), (sums.reduce.is_some(), sums.reduce), terms);
-            let inner = vec![repeat(register, count, vec![Stmt::Block(block)])];
+            let apart = (sums.reduce.is_some(), sums.reduce);
+            let inner =
+                looped(register, count, |block| add_products(block, (out, result), apart, terms));
             let title =
                 format!("terms {from} to {} of every coefficient", (from + part).min(n) - 1);
-            let body = vec![repeat(round, part / sums.terms, inner)];
-            builder.stage(&title, "", body);
+            builder.stage(&title, "", vec![repeat(round, part / sums.terms, vec![inner])]);
         }
         self.written.border("product", sums.bound);
         let procedure = self.push(builder.finish());

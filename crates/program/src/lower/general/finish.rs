@@ -12,7 +12,6 @@ use crate::schedule::BaseProducts;
 use crate::settle::Choices;
 use ringforge_plan::Unit;
 use ringforge_ring::zq;
-use ringforge_targets::ALIGNMENT;
 use std::ops::Range;
 
 /// What is summed.
@@ -95,7 +94,7 @@ impl General<'_> {
         let bits = sum.digits.iter().map(|digit| digit.bits).max().unwrap_or(16);
         let mut writer = Writer::new(q, self, bits.max(self.memory))?;
         let modulus = writer.modulus();
-        let lanes = self.registers.lanes(modulus.bits);
+        let lanes = self.target.registers.lanes(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
         let centred = Some(centred(q));
         // The only digit is the result where its sums were folded and left canonical.
@@ -104,15 +103,11 @@ impl General<'_> {
         let canonical = self.folded == Folded::Canonical && alone;
         let length = sum.rows.len();
         let c = builder.parameter("c", Role::Output, (length, self.memory), centred);
-        let arrays: Vec<BufferId> = (sum.digits.iter().enumerate())
-            .map(|(k, digit)| {
-                let range = if canonical { centred } else { Some((-digit.bound, digit.bound)) };
-                let name = format!("u{}_", k + 1);
-                let array = builder.ranged(&name, Role::Input, sum.words, ALIGNMENT, range);
-                builder.narrow(array, digit.bits);
-                array
-            })
-            .collect();
+        let array = |(k, digit): (usize, &Digit)| {
+            let range = if canonical { centred } else { Some((-digit.bound, digit.bound)) };
+            builder.digit(k, Role::Input, (sum.words, digit.bits), range)
+        };
+        let arrays: Vec<BufferId> = sum.digits.iter().enumerate().map(array).collect();
         let addend = sum
             .addend
             .map(|words| builder.parameter("from", Role::Input, (words, self.memory), centred));
@@ -179,7 +174,7 @@ impl Writer {
         // Words of 32 bits beside dot products are multiplied by Montgomery's method alone.
         let dots = schedule.base() == BaseProducts::BroadcastDot;
         let alone = dots && !odd && q > 1 << 16 && matches!(kind, Kind::Long);
-        let unable = alone.then_some(general.target);
+        let unable = alone.then_some(general.target.name);
         let freeze = schedule.freeze().filter(|_| odd && matches!(kind, Kind::Short));
         // A table of words of 16 bits serves the short kind alone.
         let modulus = match kind {

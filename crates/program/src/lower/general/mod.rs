@@ -34,7 +34,7 @@ pub(super) use quotient::reciprocal;
 use residue::Residue;
 use ringforge_plan::{Lift, Plan, ProductRef, Stages};
 use ringforge_ring::zq;
-use ringforge_targets::{Registers, Target};
+use ringforge_targets::Target;
 
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
 const NARROW: u64 = 1 << 14;
@@ -79,13 +79,7 @@ enum Folded {
 struct General<'a> {
     plan: &'a Plan,
     schedule: Choices,
-    registers: Registers,
-    /// Bits of the longest words that products are summed in.
-    sums: u8,
-    /// Whether words of 32 bits have Barrett's products: high halves, rounded.
-    rounds: bool,
-    /// The target's name, for errors.
-    target: &'static str,
+    target: &'a Target,
     /// Coefficients of an operand.
     n: usize,
     parts: Vec<Part<'a>>,
@@ -115,13 +109,18 @@ impl General<'_> {
         self.schedule.reduce() == ReduceMethod::Montgomery
     }
 
+    /// Whether words of 32 bits have Barrett's products: high halves, rounded.
+    fn rounds(&self) -> bool {
+        self.target.rounded >= LONG
+    }
+
     /// The methods of digits and last sums in words of so many bits.
     fn methods(&self, bits: u8) -> (MulMethod, ReduceMethod) {
         match bits {
             SHORT => (self.schedule.multiply(), self.schedule.reduce()),
             _ => {
                 let own = self.schedule.values();
-                let usual = long_methods(own, self.rounds);
+                let usual = long_methods(own, self.rounds());
                 (own.long_multiply.unwrap_or(usual.0), own.long_reduce.unwrap_or(usual.1))
             }
         }
@@ -151,18 +150,14 @@ pub(crate) fn lower(
     };
     let wanted = inner.domain().wanted;
     let lanes = target.registers.lanes(16);
-    let rounds = target.rounded >= LONG;
     let schedule = schedule.usual(|values| {
-        let (multiply, reduce) = long_methods(values, rounds);
+        let (multiply, reduce) = long_methods(values, target.rounded >= LONG);
         (values.long_multiply, values.long_reduce) = (Some(multiply), Some(reduce));
     });
     let mut general = General {
         plan,
         schedule: schedule.clone(),
-        registers: target.registers,
-        sums: target.sums,
-        rounds,
-        target: target.name,
+        target,
         n,
         words: 0,
         bound,
@@ -222,11 +217,10 @@ pub(crate) fn lower(
     let bits = products.iter().map(|part| part.bits).max().unwrap_or(16).max(general.memory);
     let mut builder = Builder::new("mul", Some(Computes::Product), Modulus { q, bits });
     let [c, a, b] = builder.product((n, general.memory), [centred(q), ranges[0], ranges[1]]);
-    let arrays: Vec<BufferId> = (digits.iter().enumerate())
-        .map(|(k, digit)| {
-            builder.kept(&format!("u{}_", k + 1), Role::Local, general.words, digit.bits)
-        })
-        .collect();
+    let array = |(k, digit): (usize, &Digit)| {
+        builder.digit(k, Role::Local, (general.words, digit.bits), None)
+    };
+    let arrays: Vec<BufferId> = digits.iter().enumerate().map(array).collect();
     general.multiply(&mut builder, &products, &digits, &arrays, [(a, 0), (b, 0)], "a·b");
     match (rows, matrix) {
         (None, Some(rows)) => {

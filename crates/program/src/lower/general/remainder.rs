@@ -16,7 +16,7 @@ use super::finish::Finish;
 use super::residue::Residue;
 use super::whole::Making;
 use crate::bounds::WORD;
-use crate::build::{Builder, call, call_at, copy, repeat, zeros};
+use crate::build::{Builder, call, call_at, copy, looped, repeat, zeros};
 use crate::ir::*;
 use crate::method::{Modulus, ReduceMethod};
 use ringforge_ring::zq;
@@ -82,9 +82,11 @@ fn table(
 impl General<'_> {
     /// Words of H, those with zeros for constants included.
     fn terms(&self) -> usize {
-        let summed = self.sums == LONG_BITS && !self.plan.ring.q().is_power_of_two();
+        let summed = self.target.sums == LONG_BITS && !self.plan.ring.q().is_power_of_two();
         match summed {
-            true => (self.n - 1).next_multiple_of(self.registers.lanes(DOT_BITS)).max(FEWEST),
+            true => {
+                (self.n - 1).next_multiple_of(self.target.registers.lanes(DOT_BITS)).max(FEWEST)
+            }
             // Of rounds of up to so many.
             false => self.n - 1 + TOGETHER,
         }
@@ -133,7 +135,7 @@ impl General<'_> {
                 Halves { low: (whole, 0), bound, bits: SHORT, upper: (whole, n) }
             }
         };
-        let sums = match q.is_power_of_two() || self.sums < LONG_BITS {
+        let sums = match q.is_power_of_two() || self.target.sums < LONG_BITS {
             true => self.rounds_of_remainder(rows, &halves),
             false => self.summed_remainder(rows, &halves)?,
         };
@@ -182,11 +184,11 @@ impl General<'_> {
         let tables: &[Part] = if halved { &[Part::Low, Part::High] } else { &[Part::Whole] };
         let dots = self.dots_of_rows(rows, tables);
         let mut builder = Builder::new("remainder", None, Modulus { q, bits: sums.bits });
-        let lanes = self.registers.lanes(sums.bits);
+        let lanes = self.target.registers.lanes(sums.bits);
         let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let bits = sums.bits.min(DOT_BITS);
         builder.narrow(out, bits);
-        let padded = n.next_multiple_of(self.registers.lanes(DOT_BITS));
+        let padded = n.next_multiple_of(self.target.registers.lanes(DOT_BITS));
         let [low, upper] = self.halves(&mut builder, halves, padded);
         let total = match sums.reduce.is_some() {
             true => builder.local("t", words),
@@ -217,7 +219,7 @@ impl General<'_> {
     /// The procedure (sums for each table …, upper) of dot products with rows, in words of 32 bits.
     fn dots_of_rows(&mut self, rows: &[Vec<(usize, u64)>], tables: &[Part]) -> ProcedureId {
         let (n, q, terms) = (self.n, self.plan.ring.q(), self.terms());
-        let lanes = self.registers.lanes(DOT_BITS);
+        let lanes = self.target.registers.lanes(DOT_BITS);
         let mut builder = Builder::new("dots", None, Modulus { q, bits: DOT_BITS });
         let padded = n.next_multiple_of(lanes);
         let sums: Vec<BufferId> = (1..=tables.len())
@@ -229,22 +231,18 @@ impl General<'_> {
         let body = each.collect();
         builder.stage("sums of zero", "", body);
         let [coefficient, register] = [0; 2].map(|_| builder.counter());
-        let mut block = Block::default();
-        let y = block.load(upper, Index::strided(0, register, lanes));
-        for (k, (part, &sum)) in tables.iter().zip(&sums).enumerate() {
-            let table = table(rows, n, n * terms, &|i, k| i * terms + k, &|c| part.of(c, q));
-            let name = format!("powers{}", k + 1);
-            let constants = builder.kept(&name, Role::Table(table), n * terms, SHORT);
-            let at = Index {
-                base: 0,
-                terms: vec![(coefficient, terms as i64), (register, lanes as i64)],
-            };
-            let x = block.load(constants, at);
-            let product = block.push(Op::MulLo(x, y));
-            let at = Index::strided(0, coefficient, 1);
-            block.push(Op::AddSum { buffer: sum, at, a: product });
-        }
-        let sum = repeat(register, terms / lanes, vec![Stmt::Block(block)]);
+        let sum = looped(register, terms / lanes, |block| {
+            let y = block.load(upper, Index::strided(0, register, lanes));
+            for (k, (part, &sum)) in tables.iter().zip(&sums).enumerate() {
+                let table = table(rows, n, n * terms, &|i, k| i * terms + k, &|c| part.of(c, q));
+                let name = format!("powers{}", k + 1);
+                let constants = builder.kept(&name, Role::Table(table), n * terms, SHORT);
+                let at = vec![(coefficient, terms as i64), (register, lanes as i64)];
+                let x = block.load(constants, Index { base: 0, terms: at });
+                let a = block.push(Op::MulLo(x, y));
+                block.push(Op::AddSum { buffer: sum, at: Index::strided(0, coefficient, 1), a });
+            }
+        });
         let what = if tables.len() > 1 { ", by their bytes" } else { "" };
         let title = format!("the upper half times powers of x mod f{what}, in sums of 32 bits");
         builder.stage(&title, "", vec![repeat(coefficient, n, vec![sum])]);
@@ -271,7 +269,7 @@ impl General<'_> {
             true => ((1 << SHORT, SHORT), TOGETHER, None, WORD),
             false => {
                 let fit = (i64::from(i32::MAX) - halves.bound) / (half * half);
-                let together = if fit >= TOGETHER as i64 { TOGETHER } else { fit.max(1) as usize };
+                let together = fit.clamp(1, TOGETHER as i64) as usize;
                 let count = n.div_ceil(together) as i64;
                 if fit >= n as i64 {
                     ((q, DOT_BITS), together, None, halves.bound + (n as i64 - 1) * half * half)
@@ -283,7 +281,7 @@ impl General<'_> {
             }
         };
         let bits = modulus.1;
-        let lanes = self.registers.lanes(bits);
+        let lanes = self.target.registers.lanes(bits);
         let padded = n.next_multiple_of(lanes);
         let mut builder = Builder::new("remainder", None, Modulus { q: modulus.0, bits });
         let out = builder.buffer("out", Role::Scratch, self.words, ALIGNMENT);
@@ -301,12 +299,12 @@ impl General<'_> {
             let terms = vec![(register, lanes as i64), (round, (together * padded) as i64)];
             [(upper, word), (constants, Index { base: (term * padded) as i64, terms })]
         });
-        let mut block = Block::default();
         let place = Index::strided(0, register, lanes);
-        add_products(&mut block, (out, place), (true, reduce), products);
-        let inner = vec![repeat(register, padded / lanes, vec![Stmt::Block(block)])];
+        let inner = looped(register, padded / lanes, |block| {
+            add_products(block, (out, place), (true, reduce), products);
+        });
         let title = "the upper half times powers of x mod f";
-        builder.stage(title, "", vec![repeat(round, count, inner)]);
+        builder.stage(title, "", vec![repeat(round, count, vec![inner])]);
         self.written.border("remainder", bound);
         let procedure = self.push(builder.finish());
         Residue { procedure, bound, bits, weight: 1 }

@@ -4,10 +4,9 @@ use super::super::blocks::room;
 use super::super::registers::written;
 use super::super::suited::transposing;
 use super::super::transpose::Square;
-use super::super::{LowerError, Lowering, Operand, SHORT, Written, unsupported};
+use super::super::{LowerError, Lowering, SHORT, Written, unsupported};
 use super::digits::Digit;
 use super::{General, Part, finish};
-use crate::bounds::most;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::Modulus;
@@ -77,12 +76,12 @@ impl<'p> General<'p> {
                 node,
                 modulus,
                 n: self.n,
-                registers: self.registers,
+                registers: self.target.registers,
                 memory: self.memory,
                 integers: self.bound,
                 alone: !several,
             };
-            let candidates = task.candidates(&self.schedule, self.rounds)?;
+            let candidates = task.candidates(&self.schedule, self.rounds())?;
             let place = (modulus, survey);
             let holds = |settlement: &Settlement| self.product((task, &name), settlement, ranges);
             let (made, verdicts) = settle::first(candidates, place, |s| &s.choices, holds)?;
@@ -102,7 +101,7 @@ impl<'p> General<'p> {
         let Settlement { choices, bits, way } = settlement;
         let (bits, Task { node, modulus, .. }) = (*bits, task);
         let words = Modulus { q: modulus, bits };
-        let square = Square { registers: self.registers, bits };
+        let square = Square { registers: self.target.registers, bits };
         let prefix = if self.parts.len() > 1 { format!("p{modulus}_") } else { String::new() };
         // A candidate is read alone.
         let choices = transposing(&self.schedule, &choices.unread(), square)?;
@@ -163,37 +162,17 @@ impl Lowering<'_> {
         ranges: [(i64, i64); 2],
         words: usize,
     ) -> Result<i64, LowerError> {
-        let (q, lanes, n) = (self.q, self.lanes, self.n);
+        let (q, n) = (self.q, self.n);
         let full = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let [a, b] = self.builder.operands((n, SHORT), ranges);
-        // Words beyond the modulus would be reduced again and again.
-        let reduced = ranges.map(|range| 4 * most(range) > 3 * q as i64);
-        let modulus = Modulus::from(q);
-        let bound = |i: usize| match reduced[i] {
-            true => most(self.schedule.reduce().range(ranges[i], modulus)),
-            false => most(ranges[i]),
-        };
-        self.operand = bound(0).max(bound(1));
+        let reduced = self.reduced_first(ranges);
         let dot = self.schedule.base() == BaseProducts::BroadcastDot;
-        let partial = !n.is_multiple_of(lanes);
-        let plain = |buffer| Operand { buffer, start: 0, tail: None };
-        let fa = match dot || reduced[0] {
-            true => self.stage_copy("a", a, n, (dot, reduced[0])),
-            false => plain(a),
-        };
-        let mut fb = match reduced[1] {
-            true => self.stage_copy("b", b, n, (false, true)),
-            false => plain(b),
-        };
-        if dot && partial && fb.tail.is_none() {
-            fb.tail = Some(self.stage_tail("b", b, n));
-        }
-        let windows = if dot { self.low_windows(crt, fb.buffer) } else { None };
+        let operands = self.as_read([a, b], reduced, dot, crt);
         let scale = main.scale.times(self.products_scale(&main.convolution)?);
         let length = crt.map_or(node.domain().wanted, |_| 2 * n - 1);
-        let (operands, to) = ((&fa, &fb, windows), (full, length));
-        let bound = self.through_registers((main, crt), operands, to, (scale, Unit::one(q)))?;
-        let written = written(node, lanes).unwrap_or(words);
+        let (to, scales) = ((full, length), (scale, Unit::one(q)));
+        let bound = self.through_registers((main, crt), &operands, to, scales)?;
+        let written = written(node, self.lanes).unwrap_or(words);
         if written < words {
             self.zeros_behind(full, written, words);
         }

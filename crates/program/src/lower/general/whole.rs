@@ -46,9 +46,9 @@ impl General<'_> {
         // Behind the last coefficient there are zeros.
         let used = match folded {
             true => self.n,
-            false => (2 * self.n - 1).next_multiple_of(self.registers.lanes(DOT_BITS)),
+            false => (2 * self.n - 1).next_multiple_of(self.target.registers.lanes(DOT_BITS)),
         };
-        let (n, words, lanes) = (self.n, self.words, self.registers.lanes(sums.bits));
+        let (n, words, lanes) = (self.n, self.words, self.target.registers.lanes(sums.bits));
         let total = match bits < sums.bits || folded {
             true => builder.local("t", words),
             false => out,
@@ -104,7 +104,7 @@ impl General<'_> {
         if let Some(method) = sums.reduce {
             let most = sums.of_all;
             let long = Modulus { q, bits: LONG_BITS };
-            let short = self.registers.lanes(DOT_BITS);
+            let short = self.target.registers.lanes(DOT_BITS);
             let folded = sums.folded != Folded::Not;
             let as_they_are = sums.bits == LONG_BITS || q > SMALL;
             let together = if folded { self.together().unwrap_or(1) as i64 } else { 1 };
@@ -113,16 +113,16 @@ impl General<'_> {
             let mut body = Vec::new();
             if total != out {
                 let defined = used / short * short;
-                let lanes = self.registers.lanes(sums.bits);
+                let lanes = self.target.registers.lanes(sums.bits);
                 let behind = if used > self.n { words } else { used.next_multiple_of(short) };
                 body.extend(zeros(&mut builder, (out, defined), behind - defined, lanes));
             }
             if fits {
-                let lanes = self.registers.lanes(sums.bits);
+                let lanes = self.target.registers.lanes(sums.bits);
                 body.extend(self.reduced(&mut builder, (total, out), used, lanes, (method, sums)));
             } else {
                 let mut inner = Builder::new(&format!("{name}_reduced"), None, long);
-                let lanes = self.registers.lanes(LONG_BITS);
+                let lanes = self.target.registers.lanes(LONG_BITS);
                 let range = Some((-most, most));
                 let apart = total != out;
                 let to =

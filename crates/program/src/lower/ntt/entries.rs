@@ -11,21 +11,25 @@ use crate::settle::Refused;
 const CITE: &str = "[Seiler18 §4]";
 
 impl Lowering<'_> {
-    /// A caller's array with the range of its words.
-    fn array(&self, builder: &mut Builder, name: &str, role: Role, most: i64) -> BufferId {
-        self.arrays(builder, name, role, (1, most))
-    }
-
-    /// Several, one after the other.
-    fn arrays(
+    /// A procedure in the making, and the arrays of its callers: the names and roles of c, a and maybe b, how many transforms
+    /// each has one after the other, and the largest words of what comes out and of what goes in.
+    fn entry<const N: usize>(
         &self,
-        builder: &mut Builder,
-        name: &str,
-        role: Role,
-        (count, most): (usize, i64),
-    ) -> BufferId {
-        let align = usize::from(self.words.modulus.bits) / 8;
-        builder.ranged(name, role, count * self.machine.ntt.size(), align, Some((-most, most)))
+        (name, computes): (&str, Computes),
+        roles: [Role; N],
+        count: usize,
+        [output, input]: [i64; 2],
+    ) -> (Builder, [BufferId; N]) {
+        let modulus = self.words.modulus;
+        let mut builder = Builder::new(name, Some(computes), modulus);
+        let mut names = ["c", "a", "b"].into_iter();
+        let arrays = roles.map(|role| {
+            let input_of = role == Role::Input;
+            let (count, most) = if input_of { (count, input) } else { (1, output) };
+            let size = (count * self.machine.ntt.size(), modulus.bits);
+            builder.parameter(names.next().unwrap_or("d"), role, size, Some((-most, most)))
+        });
+        (builder, arrays)
     }
 
     /// Stages of passes from an array to another; between them local arrays.
@@ -56,20 +60,19 @@ impl Lowering<'_> {
         inner: &[InnerProduct],
         [h, out]: [i64; 2],
     ) -> Result<Vec<Procedure>, LowerError> {
-        let n = self.machine.ntt.size();
-        let (modulus, most) = (self.words.modulus, self.words.most());
+        let most = self.words.most();
         let r = self.base(&self.style(""), &self.own).scale()?;
         let (r, back) = (r.value(), r.inverse());
         let mut all = Vec::new();
 
-        let entry =
-            |(name, title): (&str, &str), computes, passes: &[Pass], [output, input]: [i64; 2]| {
-                let mut builder = Builder::new(name, Some(computes), modulus);
-                let c = self.array(&mut builder, "c", Role::Output, output);
-                let a = self.array(&mut builder, "a", Role::Input, input);
-                self.passes(&mut builder, (name, title), passes, a, c, false);
-                builder.finish()
-            };
+        let [output, input] = [Role::Output, Role::Input];
+        let entry = |(name, title): (&str, &str), computes, passes: &[Pass], most_of| {
+            let roles = [output.clone(), input.clone()];
+            let (mut builder, [c, a]) = self.entry((name, computes), roles, 1, most_of);
+            self.passes(&mut builder, (name, title), passes, a, c, false);
+            builder.finish()
+        };
+        let product = |role: &Role| [role.clone(), input.clone(), input.clone()];
         let (computes, most_of) =
             (Computes::Forward { scale: 1 }, [ends.forward_out, ends.forward_in]);
         all.push(entry(("forward", "forward transform"), computes, forward, most_of));
@@ -81,27 +84,24 @@ impl Lowering<'_> {
             ("base", Computes::BaseProduct { scale: r }, false),
             ("accumulate", Computes::Accumulate { scale: r }, true),
         ] {
-            let mut builder = Builder::new(name, Some(computes), modulus);
             let (role, range) = match add {
                 true => (Role::InOut, ends.sum),
                 false => (Role::Output, ends.base_out),
             };
-            let c = self.array(&mut builder, "c", role, range);
-            let a = self.array(&mut builder, "a", Role::Input, ends.base_in);
-            let b = self.array(&mut builder, "b", Role::Input, ends.base_in);
+            let most_of = [range, ends.base_in];
+            let (mut builder, [c, a, b]) = self.entry((name, computes), product(&role), 1, most_of);
             let terms = Terms::one(add.then_some(c));
             self.products(&mut builder, [c, a, b], [ends.base_in; 2], (true, terms))?;
             all.push(builder.finish());
         }
 
-        for &InnerProduct { pairs, input, output, reduce } in inner {
+        for &InnerProduct { pairs, input: most, output: sum, reduce } in inner {
             let computes = Computes::InnerProduct { scale: r, pairs };
-            let mut builder = Builder::new(&format!("inner{pairs}"), Some(computes), modulus);
-            let c = self.array(&mut builder, "c", Role::Output, output);
-            let [a, b] =
-                ["a", "b"].map(|name| self.arrays(&mut builder, name, Role::Input, (pairs, input)));
+            let name = format!("inner{pairs}");
+            let (mut builder, [c, a, b]) =
+                self.entry((&name, computes), product(&output), pairs, [sum, most]);
             let terms = Terms { pairs, add: None, reduce };
-            self.products(&mut builder, [c, a, b], [input; 2], (true, terms))?;
+            self.products(&mut builder, [c, a, b], [most; 2], (true, terms))?;
             all.push(builder.finish());
         }
 
@@ -112,16 +112,13 @@ impl Lowering<'_> {
             all.push(entry((name, "reordering"), computes, &passes, [most; 2]));
         }
 
-        let mut builder = Builder::new("mul", Some(Computes::Product), modulus);
-        let c = self.array(&mut builder, "c", Role::Output, h);
-        let a = self.array(&mut builder, "a", Role::Input, h);
-        let b = self.array(&mut builder, "b", Role::Input, h);
-        let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
-            let to = builder.local(name, n);
+        let (mut builder, [c, a, b]) =
+            self.entry(("mul", Computes::Product), product(&output), 1, [h; 2]);
+        let [ta, tb] = [("ta", a), ("tb", b)].map(|(name, from)| {
+            let to = builder.local(name, self.machine.ntt.size());
             builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);
             to
         });
-        let [ta, tb] = transformed;
         self.products(&mut builder, [ta, ta, tb], [out, out], (false, Terms::one(None)))?;
         self.passes(&mut builder, ("mul.inverse", "inverse transform"), last, ta, c, true);
         all.push(builder.finish());

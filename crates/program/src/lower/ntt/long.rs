@@ -3,7 +3,7 @@
 use super::base::{Base, UNROLLED};
 use super::sums::Sum;
 use super::write::{Rounds, factors};
-use crate::build::{Builder, repeat};
+use crate::build::{Builder, looped, repeat};
 use crate::ir::*;
 use crate::lower::LowerError;
 
@@ -35,17 +35,17 @@ impl Base<'_> {
         let mut body = Vec::new();
 
         let k = builder.counter();
-        let mut block = Block::default();
-        let x = block.load(b, at(start, &[(leaf, d_i), (k, lanes_i)]));
-        let weighted = match factor {
-            Some(factor) => block.times(x, factor, self.style.multiply),
-            None => x,
-        };
-        block.store(extended, at(0, &[(k, lanes_i)]), weighted);
-        block.store(extended, at(d, &[(k, lanes_i)]), x);
-        let zero = block.splat(0);
-        block.store(sums, at(0, &[(k, lanes_i)]), zero);
-        body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
+        body.push(looped(k, blocks, |block| {
+            let x = block.load(b, at(start, &[(leaf, d_i), (k, lanes_i)]));
+            let weighted = match factor {
+                Some(factor) => block.times(x, factor, self.style.multiply),
+                None => x,
+            };
+            block.store(extended, at(0, &[(k, lanes_i)]), weighted);
+            block.store(extended, at(d, &[(k, lanes_i)]), x);
+            let zero = block.splat(0);
+            block.store(sums, at(0, &[(k, lanes_i)]), zero);
+        }));
 
         let (k, c) = (builder.counter(), builder.counter());
         let term = self.term(bounds)?;
@@ -66,16 +66,16 @@ impl Base<'_> {
         body.push(repeat(k, blocks, vec![repeat(c, d / chunk, vec![Stmt::Block(block)])]));
 
         let k = builder.counter();
-        let mut block = Block::default();
-        let mut value = block.load(sums, at(0, &[(k, lanes_i)]));
-        let place = at(0, &[(leaf, d_i), (k, lanes_i)]);
-        if let Some(buffer) = add {
-            let old = block.load(buffer, place.clone());
-            value = block.add(old, value);
-            value = block.reduced(value, self.style.reduce);
-        }
-        block.store(to, place, value);
-        body.push(repeat(k, blocks, vec![Stmt::Block(block)]));
+        body.push(looped(k, blocks, |block| {
+            let mut value = block.load(sums, at(0, &[(k, lanes_i)]));
+            let place = at(0, &[(leaf, d_i), (k, lanes_i)]);
+            if let Some(buffer) = add {
+                let old = block.load(buffer, place.clone());
+                value = block.add(old, value);
+                value = block.reduced(value, self.style.reduce);
+            }
+            block.store(to, place, value);
+        }));
         Ok(rounds.around(body))
     }
 }

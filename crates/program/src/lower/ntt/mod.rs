@@ -19,7 +19,7 @@ mod words;
 mod write;
 
 use super::small::is_direct;
-use super::{LowerError, Lowered, beyond, program, unsupported};
+use super::{LowerError, Lowered, Written, beyond, unsupported};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, NarrowMethod, ProductMethod};
 use crate::schedule::BaseProducts;
@@ -321,11 +321,11 @@ impl Lowering<'_> {
             weights: self.machine.ntt.weights().to_vec(),
             order,
         });
-        let program = Program { transform, ..program(plan, name, words, procedures) };
         let sites = self.placed.here.iter().cloned().collect();
-        let settled = self.schedule.clone().into();
-        let (notes, verdicts) = (Vec::new(), Vec::new());
-        Ok(Lowered { program, sites, borders: self.borders, notes, settled, verdicts })
+        let written = Written { sites, borders: self.borders, ..Written::of(procedures) };
+        let mut lowered = written.lowered(plan, name, words, self.schedule.clone());
+        lowered.program.transform = transform;
+        Ok(lowered)
     }
 
     /// The ranges of sums of several products: operands as the forward transform leaves them or wider, sums that the

@@ -50,6 +50,17 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// The constants that it multiplies by, each by lane.
+    pub fn factors(&self) -> &[Vec<u64>] {
+        match self {
+            Step::Butterfly { factors, .. } => factors,
+            Step::Scale { factor, .. } => std::slice::from_ref(factor),
+            Step::Interleave { .. } | Step::Freeze { .. } => &[],
+        }
+    }
+}
+
 /// Where a register's words lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spot {
@@ -202,12 +213,17 @@ impl Hand {
         self.steps.push(Step::Interleave { a, b, unit });
     }
 
-    /// Products with constants by index.
-    pub fn scale(&mut self, factor: &dyn Fn(usize) -> u64) {
-        for (register, indices) in self.registers.iter().enumerate() {
+    /// Products with constants by index, of registers that pass.
+    fn scaled(&mut self, factor: &dyn Fn(usize) -> u64, of: impl Fn(usize) -> bool) {
+        for (register, indices) in self.registers.iter().enumerate().filter(|(r, _)| of(*r)) {
             let factor: Vec<u64> = indices.iter().map(|&i| factor(i)).collect();
             self.steps.push(Step::Scale { register, factor });
         }
+    }
+
+    /// Products with constants by index.
+    pub fn scale(&mut self, factor: &dyn Fn(usize) -> u64) {
+        self.scaled(factor, |_| true);
     }
 
     /// As [`Hand::scale`], what the last level multiplied anyway taking it up there.
@@ -228,12 +244,7 @@ impl Hand {
                 }
             }
         }
-        for (register, indices) in self.registers.iter().enumerate() {
-            let factor: Vec<u64> = indices.iter().map(|&i| factor(i)).collect();
-            if left[register] {
-                self.steps.push(Step::Scale { register, factor });
-            }
-        }
+        self.scaled(factor, |register| left[register]);
     }
 
     /// Canonical residues.

@@ -41,7 +41,7 @@ impl Machine<'_> {
             let to = if last { self.middle() } else { self.identity() };
             let title = format!("{} levels on whole registers", levels.len());
             let reach = self.whole(levels);
-            passes.push(self.pass(&title, &reach, &identity, Some(&to), &|hand| {
+            passes.push(self.pass(&title, &reach, (&identity, &to), &|hand| {
                 if number == 0 && self.ntt.enter(0).is_some() {
                     hand.scale(&|i| self.ntt.enter(i).map_or(1, |by| by.value()));
                 }
@@ -51,11 +51,11 @@ impl Machine<'_> {
         if self.inside() {
             let reach = self.shuffled();
             let apart = self.apart();
-            let to = self.standard.then_some(&apart);
+            let to = if self.standard { apart.clone() } else { self.own() };
             let (outside, all) = (self.outside(), self.levels().len());
             let first = outside - self.extra();
             let title = format!("{} levels within registers", all - first);
-            passes.push(self.pass(&title, &reach, &self.middle(), to, &|hand| {
+            passes.push(self.pass(&title, &reach, (&self.middle(), &to), &|hand| {
                 let rounds = self.rounds();
                 (first..all - rounds.len()).for_each(|level| self.forward_level(hand, level));
                 for (round, unit) in rounds.into_iter().enumerate() {
@@ -116,7 +116,7 @@ impl Machine<'_> {
             };
             from = self.apart();
             let title = format!("{} levels within registers", all - first);
-            let pass = self.pass(&title, &reach, loaded, Some(&from), &|hand| {
+            let pass = self.pass(&title, &reach, (loaded, &from), &|hand| {
                 self.enter(hand);
                 work(hand);
             });
@@ -126,7 +126,7 @@ impl Machine<'_> {
             let title = format!("{} levels on whole registers", levels.len());
             let reach = self.whole(levels);
             let from = if number == 0 { &from } else { &identity };
-            passes.push(self.pass(&title, &reach, from, Some(&identity), &|hand| {
+            passes.push(self.pass(&title, &reach, (from, &identity), &|hand| {
                 levels.clone().rev().for_each(|level| self.inverse_level(hand, level));
                 if number + 1 == outer.len() {
                     end(hand);

@@ -241,37 +241,33 @@ impl Machine<'_> {
         &self,
         title: &str,
         reach: &Reach,
-        from: &Map,
-        to: Option<&Map>,
+        (from, to): (&Map, &Map),
         work: &dyn Fn(&mut Hand),
     ) -> Pass {
         let top = reach.chosen.iter().map(|axis| axis.distance).max().unwrap_or(0);
         let below = reach.rest.iter().filter(|axis| axis.distance < top).count();
         // The loops that a power of two always has come first.
         let cuts = [below].into_iter().chain((0..=reach.rest.len()).filter(|&cut| cut != below));
-        let mut first = None;
-        for cut in cuts {
-            let pass = self.pass_cut(title, reach, cut, (from, to), work);
-            if even(&pass) {
-                return pass;
-            }
-            first.get_or_insert(pass);
-        }
-        // Blocks side by side in the same group.
+        // Then blocks side by side in the same group, if there are such.
         let beside = self.side_by_side(self.extra());
         let (more, rest): (Vec<Axis>, Vec<Axis>) =
             reach.rest.iter().partition(|axis| beside.contains(axis));
-        if !more.is_empty() {
-            let chosen = ascending([&reach.chosen[..], &more].concat());
-            let reach = Reach { chosen, lanes: reach.lanes.clone(), rest };
-            for cut in 0..=reach.rest.len() {
-                let pass = self.pass_cut(title, &reach, cut, (from, to), work);
-                if even(&pass) {
-                    return pass;
-                }
-            }
-        }
-        first.unwrap_or_else(|| self.pass_cut(title, reach, 0, (from, to), work))
+        let chosen = ascending([&reach.chosen[..], &more].concat());
+        let wider = Reach { chosen, lanes: reach.lanes.clone(), rest };
+        let last = if more.is_empty() { 0 } else { wider.rest.len() + 1 };
+        let all = cuts.map(|cut| (reach, cut)).chain((0..last).map(|cut| (&wider, cut)));
+        let pass = |(reach, cut)| self.pass_cut(title, reach, cut, (from, to), work);
+        all.clone().map(pass).find(even).unwrap_or_else(|| pass((reach, below)))
+    }
+
+    /// The registers of a group.
+    fn hand(&self, reach: &Reach, group: usize) -> Hand {
+        let base = spread(&reach.rest, group);
+        let register = |r: usize| {
+            let start = base + spread(&reach.chosen, r);
+            (0..self.lanes()).map(|l| start + spread(&reach.lanes, l)).collect()
+        };
+        Hand::new(self.shape, (0..count(&reach.chosen)).map(register).collect())
     }
 
     /// The pass whose inner loop has the first `cut` digits of the rest.
@@ -280,36 +276,16 @@ impl Machine<'_> {
         title: &str,
         reach: &Reach,
         cut: usize,
-        (from, to): (&Map, Option<&Map>),
+        (from, to): (&Map, &Map),
         work: &dyn Fn(&mut Hand),
     ) -> Pass {
         let inner = count(&reach.rest[..cut]);
         let groups = (0..count(&reach.rest)).map(|g| {
-            let base = spread(&reach.rest, g);
-            let registers: Vec<Vec<usize>> = (0..count(&reach.chosen))
-                .map(|r| {
-                    let start = base + spread(&reach.chosen, r);
-                    (0..self.lanes()).map(|l| start + spread(&reach.lanes, l)).collect()
-                })
-                .collect();
-            let loads: Vec<Spot> =
-                registers.iter().map(|r| spot(self.shape, r, &|i| from[i])).collect();
-            let mut hand = Hand::new(self.shape, registers);
+            let mut hand = self.hand(reach, g);
+            let load = |r: &Vec<usize>| spot(self.shape, r, &|i| from[i]);
+            let loads = hand.registers.iter().map(load).collect();
             work(&mut hand);
-            match to {
-                Some(to) => hand.finish(loads, &|i| to[i]),
-                // As they lie, in the places of the registers that were loaded.
-                None => {
-                    let mut at = std::collections::HashMap::new();
-                    for (register, load) in hand.registers.iter().zip(&loads) {
-                        let start = load.bases()[0];
-                        register.iter().enumerate().for_each(|(l, &i)| {
-                            at.insert(i, start + l);
-                        });
-                    }
-                    hand.finish(loads, &|i| at[&i])
-                }
-            }
+            hand.finish(loads, &|i| to[i])
         });
         let groups: Vec<Group> = groups.collect();
         Pass { title: title.into(), outer: groups.len() / inner, inner, groups }
@@ -395,30 +371,17 @@ impl Machine<'_> {
         if standard || !inside {
             return self.identity();
         }
-        let reach = self.shuffled();
+        // As the shuffles leave it, in the places of the registers that were loaded.
+        let (reach, middle) = (self.shuffled(), self.middle());
         let mut map = vec![0; self.ntt.size()];
-        let pass = self.pass("", &reach, &self.middle(), None, &|hand| self.enter(hand));
-        // Play the indices through the steps.
-        for (number, group) in pass.groups.iter().enumerate() {
-            let mut hand = Hand::new(self.shape, self.registers_of(&pass, number));
-            for step in &group.steps {
-                if let Step::Interleave { a, b, unit } = step {
-                    hand.interleave_pair(*unit, *a, *b);
-                }
-            }
-            for (register, store) in hand.registers.iter().zip(&group.stores) {
-                let start = store.bases()[0];
+        for group in 0..count(&reach.rest) {
+            let mut hand = self.hand(&reach, group);
+            let starts: Vec<usize> = hand.registers.iter().map(|r| middle[r[0]]).collect();
+            self.enter(&mut hand);
+            for (register, start) in hand.registers.iter().zip(starts) {
                 register.iter().enumerate().for_each(|(l, &i)| map[i] = start + l);
             }
         }
         map
-    }
-
-    /// The indices that a group of the shuffled pass loads.
-    fn registers_of(&self, pass: &Pass, group: usize) -> Vec<Vec<usize>> {
-        let mut index_at = vec![0; self.ntt.size()];
-        self.middle().iter().enumerate().for_each(|(i, &p)| index_at[p] = i);
-        let loads = pass.groups[group].loads.iter();
-        loads.map(|s| index_at[s.bases()[0]..][..self.lanes()].to_vec()).collect()
     }
 }

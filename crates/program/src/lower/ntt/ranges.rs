@@ -78,20 +78,12 @@ impl Analysis<'_> {
         for (number, pass) in passes.iter().enumerate() {
             let last = number + 1 == passes.len();
             let limit = if last { self.limit.min(self.words.most()) } else { self.words.most() };
-            bounds = match self.rolled {
-                true => self.groups(&pass.groups, &bounds, limit, &mut Numbers::default(), last)?,
-                false => {
-                    let (mut numbers, mut after) = (Numbers::default(), bounds.clone());
-                    for group in &pass.groups {
-                        let one = std::slice::from_ref(group);
-                        let all = self.groups(one, &bounds, limit, &mut numbers, last)?;
-                        for spot in &group.stores {
-                            positions(spot, self.shape.lanes(), |p| after[p] = all[p]);
-                        }
-                    }
-                    after
-                }
-            };
+            let (mut numbers, mut after) = (Numbers::default(), bounds.clone());
+            let alike = if self.rolled { pass.groups.len() } else { 1 };
+            for groups in pass.groups.chunks(alike) {
+                self.groups(groups, (&bounds, &mut after), limit, &mut numbers, last)?;
+            }
+            bounds = after;
         }
         Ok(bounds)
     }
@@ -113,23 +105,15 @@ impl Analysis<'_> {
     fn groups(
         &mut self,
         groups: &[Group],
-        bounds: &[i64],
+        (bounds, after): (&[i64], &mut [i64]),
         limit: i64,
         numbers: &mut Numbers,
         last: bool,
-    ) -> Result<Vec<i64>, LowerError> {
+    ) -> Result<(), LowerError> {
         let lanes = self.shape.lanes();
-        let mut hands: Vec<Vec<Vec<i64>>> = groups
-            .iter()
-            .map(|g| {
-                let load = |spot: &Spot| {
-                    let mut all = Vec::with_capacity(lanes);
-                    positions(spot, lanes, |p| all.push(bounds[p]));
-                    all
-                };
-                g.loads.iter().map(load).collect()
-            })
-            .collect();
+        let load = |spot: &Spot| positions(spot, lanes).into_iter().map(|p| bounds[p]).collect();
+        let load_all = |g: &Group| g.loads.iter().map(load).collect();
+        let mut hands: Vec<Vec<Vec<i64>>> = groups.iter().map(load_all).collect();
         let top = groups[0].steps.iter().rev().find_map(|s| match s {
             Step::Butterfly { level, .. } => Some(*level),
             _ => None,
@@ -148,13 +132,12 @@ impl Analysis<'_> {
                     let place = (level, numbers.next(level));
                     self.butterfly(groups, &mut hands, number, place, registers, limit)?;
                 }
-                Step::Scale { .. } if plain(groups, number) => {}
+                Step::Scale { .. } if plain(groups, number)[0] => {}
                 Step::Scale { register, .. } => {
                     for (hand, group) in hands.iter_mut().zip(groups) {
-                        if let Step::Scale { factor, .. } = &group.steps[number] {
-                            for (bound, &c) in hand[*register].iter_mut().zip(factor) {
-                                *bound = self.words.product(c, *bound);
-                            }
+                        let factor = &group.steps[number].factors()[0];
+                        for (bound, &c) in hand[*register].iter_mut().zip(factor) {
+                            *bound = self.words.product(c, *bound);
                         }
                     }
                 }
@@ -183,14 +166,13 @@ impl Analysis<'_> {
                 }
             }
         }
-        let mut after = bounds.to_vec();
         for (group, hand) in groups.iter().zip(&hands) {
             for (spot, register) in group.stores.iter().zip(hand) {
-                let mut lane = register.iter();
-                positions(spot, lanes, |p| after[p] = lane.next().copied().unwrap_or(0));
+                let places = positions(spot, lanes).into_iter().zip(register);
+                places.for_each(|(p, &bound)| after[p] = bound);
             }
         }
-        Ok(after)
+        Ok(())
     }
 
     fn check(&self, site: &str, all: &[i64], most: i64) -> Result<(), LowerError> {
@@ -238,7 +220,7 @@ impl Analysis<'_> {
         registers: &[usize],
         limit: i64,
     ) -> Result<(), LowerError> {
-        let plain = plain_factors(groups, number);
+        let plain = plain(groups, number);
         let worst = |this: &Self, hands: &[Vec<Vec<i64>>], reduced: usize| {
             let mut most = 0;
             for (group, hand) in groups.iter().zip(hands) {
@@ -297,27 +279,11 @@ impl Ground for Magnitudes<'_> {
     }
 }
 
-/// Whether each constant of a butterfly is 1 in all groups, which is left out.
-fn plain_factors(groups: &[Group], number: usize) -> Vec<bool> {
-    let count = match &groups[0].steps[number] {
-        Step::Butterfly { factors, .. } => factors.len(),
-        _ => 0,
-    };
-    let one = |k: usize| {
-        groups.iter().all(|group| match &group.steps[number] {
-            Step::Butterfly { factors, .. } => factors[k].iter().all(|&c| c == 1),
-            _ => true,
-        })
-    };
-    (0..count).map(one).collect()
-}
-
-/// Whether a step multiplies by 1 in all groups, which is left out.
-fn plain(groups: &[Group], number: usize) -> bool {
-    groups.iter().all(|g| match &g.steps[number] {
-        Step::Scale { factor, .. } => factor.iter().all(|&c| c == 1),
-        _ => true,
-    })
+/// Whether each constant of a step is 1 in all groups, which is left out.
+fn plain(groups: &[Group], number: usize) -> Vec<bool> {
+    let factors = |group: &Group, k: usize| group.steps[number].factors()[k].clone();
+    let one = |k: usize| groups.iter().all(|group| factors(group, k).iter().all(|&c| c == 1));
+    (0..groups[0].steps[number].factors().len()).map(one).collect()
 }
 
 /// The low and the high halves of two registers, interleaved.
@@ -335,14 +301,11 @@ pub fn interleaved<T: Copy>(shape: Shape, a: &[T], b: &[T], unit: u8) -> (Vec<T>
     (half(0), half(part / 2))
 }
 
-/// Calls `f` with the positions of a spot's words, lane by lane.
-pub fn positions(spot: &Spot, lanes: usize, mut f: impl FnMut(usize)) {
+/// The positions of a spot's words, lane by lane.
+pub fn positions(spot: &Spot, lanes: usize) -> Vec<usize> {
     match spot {
-        Spot::Whole(at) => (*at..at + lanes).for_each(f),
-        Spot::Strided(at, stride) => (0..lanes).for_each(|l| f(at + l * stride)),
-        Spot::Parts(all) => {
-            let words = lanes / all.len();
-            all.iter().for_each(|&at| (at..at + words).for_each(&mut f));
-        }
+        Spot::Whole(at) => (*at..at + lanes).collect(),
+        Spot::Strided(at, stride) => (0..lanes).map(|l| at + l * stride).collect(),
+        Spot::Parts(all) => all.iter().flat_map(|&at| at..at + lanes / all.len()).collect(),
     }
 }

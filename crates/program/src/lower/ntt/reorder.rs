@@ -13,7 +13,7 @@ impl Machine<'_> {
         if !enter {
             let reach = Reach { chosen, lanes, rest };
             let (middle, apart) = (self.middle(), self.apart());
-            return self.pass("transposition", &reach, &middle, Some(&apart), &|_| {});
+            return self.pass("transposition", &reach, (&middle, &apart), &|_| {});
         }
         let width = self.shape.lanes();
         let mut rest = rest;
@@ -21,7 +21,7 @@ impl Machine<'_> {
         rest.retain(|axis| axis.radix > 1);
         let natural = vec![Axis::neighbours(width)];
         let reach = Reach { chosen: lanes, lanes: natural, rest: ascending(rest) };
-        self.pass("transposition", &reach, &self.identity(), Some(&self.middle()), &|_| {})
+        self.pass("transposition", &reach, (&self.identity(), &self.middle()), &|_| {})
     }
 
     /// Whole registers from where `from` says to their places.
@@ -31,7 +31,7 @@ impl Machine<'_> {
         let mut rest = vec![Axis { distance: 2 * width, radix: n / (2 * width) }];
         rest.retain(|axis| axis.radix > 1);
         let reach = Reach { chosen, lanes: vec![Axis::neighbours(width)], rest };
-        self.pass("copy", &reach, &from.to_vec(), Some(&self.identity()), &|_| {})
+        self.pass("copy", &reach, (&from.to_vec(), &self.identity()), &|_| {})
     }
 
     /// From the standard order to the program's.
@@ -60,10 +60,10 @@ impl Machine<'_> {
             // The registers stay where the middle order has them.
             true => {
                 let own = self.own();
-                self.pass(title, &reach, &identity, Some(&own), &|hand| self.enter(hand))
+                self.pass(title, &reach, (&identity, &own), &|hand| self.enter(hand))
             }
             false => {
-                let pass = self.pass(title, &reach, &self.middle(), Some(&identity), &|hand| {
+                let pass = self.pass(title, &reach, (&self.middle(), &identity), &|hand| {
                     self.enter(hand);
                     self.leave(hand);
                 });
@@ -79,9 +79,9 @@ impl Machine<'_> {
 
     /// Whether each group stores the words that it loads.
     fn stays(&self, pass: &Pass) -> bool {
+        let lanes = self.shape.lanes();
         let words = |spots: &[Spot]| {
-            let mut all = Vec::new();
-            spots.iter().for_each(|s| positions(s, self.shape.lanes(), |p| all.push(p)));
+            let mut all: Vec<usize> = spots.iter().flat_map(|s| positions(s, lanes)).collect();
             all.sort_unstable();
             all
         };

@@ -10,7 +10,7 @@ use super::pass::{Group, Pass, Step};
 use super::passes::Ending;
 use super::plan::{Machine, Shuffles};
 use super::write::{Style, chained, even, looped, played};
-use super::{BaseProducts, LowerError, Lowered, program, unsupported};
+use super::{BaseProducts, LowerError, Lowered, Written, unsupported};
 use crate::build::{Builder, call};
 use crate::ir::*;
 use crate::lower::SHORT;
@@ -191,9 +191,7 @@ pub(super) fn lower(
     let ending = Ending { factor: ntt.left().inverted().value(), freeze: false };
     writer.passes(&mut builder, &inverse, &machine.inverse(ending), (x, c), true);
     let procedures = vec![helper, builder.finish()];
-    let program = program(plan, name, (registers, SHORT), procedures);
-    let settled = schedule.clone().into();
-    Ok(Lowered::of(program, settled))
+    Ok(Written::of(procedures).lowered(plan, name, (registers, SHORT), schedule.clone()))
 }
 
 struct Writer<'a> {

@@ -237,12 +237,7 @@ fn bases(group: &Group) -> Vec<usize> {
 
 /// The multipliers of a group, step by step.
 fn multipliers(group: &Group) -> Vec<&[u64]> {
-    let each = group.steps.iter().map(|step| match step {
-        Step::Butterfly { factors, .. } => factors.as_slice(),
-        Step::Scale { factor, .. } => std::slice::from_ref(factor),
-        _ => &[],
-    });
-    each.flatten().map(Vec::as_slice).collect()
+    group.steps.iter().flat_map(Step::factors).map(Vec::as_slice).collect()
 }
 
 /// Operations of a block, with what multiplies by a constant of a butterfly.

@@ -8,7 +8,7 @@
 mod product;
 mod remainder;
 
-use super::{LowerError, Lowered, SHORT, program, unsupported};
+use super::{LowerError, Lowered, SHORT, Written, unsupported};
 use crate::bounds::{centred, most};
 use crate::build::{Builder, call, looped};
 use crate::ir::*;
@@ -38,8 +38,7 @@ struct Writing<'a> {
     /// The ranges of the operands, and of residues.
     ranges: [(i64, i64); 2],
     any: (i64, i64),
-    procedures: Vec<Procedure>,
-    borders: Vec<(String, i64)>,
+    written: Written,
 }
 
 /// How sums are reduced: one after the other, and what they leave at most.
@@ -164,9 +163,8 @@ pub(super) fn lower(
     let ranges = plan.operands.map(|operand| operand.range(q));
     let any = centred(q);
     let words = (2 * n).next_multiple_of(REGISTERS.lanes(SHORT)) + 2 * REGISTERS.lanes(SHORT);
-    let (procedures, borders) = (Vec::new(), Vec::new());
-    let mut writing =
-        Writing { plain, q, n, memory, sums: memory, words, ranges, any, procedures, borders };
+    let written = Written::default();
+    let mut writing = Writing { plain, q, n, memory, sums: memory, words, ranges, any, written };
     if !q.is_power_of_two() {
         let fits = |most: i128| i64::try_from(most).ok().filter(|&most| most <= LARGEST);
         let Some(most) = fits(writing.most()) else {
@@ -184,12 +182,10 @@ pub(super) fn lower(
         true => writing.quotient(),
         false => writing.folded(),
     };
-    let Writing { mut procedures, borders, .. } = writing;
-    procedures.push(procedure);
-    let mut program = program(plan, name, (REGISTERS, memory), procedures);
-    program.loops = true;
-    let mut lowered = Lowered::of(program, choices.clone().into());
-    lowered.borders = borders;
+    let mut written = writing.written;
+    written.procedures.push(procedure);
+    let mut lowered = written.lowered(plan, name, (REGISTERS, memory), choices.clone());
+    lowered.program.loops = true;
     Ok(lowered)
 }
 
@@ -228,11 +224,6 @@ impl Writing<'_> {
         own + times * i128::from(self.q)
     }
 
-    fn push(&mut self, procedure: Procedure) -> ProcedureId {
-        self.procedures.push(procedure);
-        ProcedureId(self.procedures.len() as u32 - 1)
-    }
-
     /// A procedure (u, t), or (u, t, s) for t − s, that reduces `count` sums within a bound. With `canonical` it makes canonical
     /// residues in words of so many bits. Without, it makes residues as small as one or two quotients leave.
     fn reduce(
@@ -267,8 +258,8 @@ impl Writing<'_> {
             here.store(block, u, &zero, a);
         });
         builder.stage("each sum reduced", "[Barrett86]", body);
-        self.borders.push((name.into(), steps.bound));
-        let mut made = self.push(builder.finish());
+        self.written.border(name, steps.bound);
+        let mut made = builder.finish_behind(&mut self.written.procedures);
         if frozen {
             made = self.freeze((name, count), made, (&steps, subtract), to);
         }
@@ -286,11 +277,10 @@ impl Writing<'_> {
         let mut builder = Builder::new(&format!("{name}_frozen"), None, self.modulus(MIDDLE));
         let align = usize::from(to) / 8;
         let u = builder.parameter("u", Role::Output, (count, to), Some(self.any));
-        let inputs =
-            self.procedures[reduce.0 as usize].buffers[1..2 + usize::from(subtract)].to_vec();
         let mut arguments = Vec::new();
-        for Buffer { name, role, words, bits, range, .. } in inputs {
-            arguments.push(builder.parameter(&name, role, (words, bits), range));
+        let known = &self.written.procedures[reduce.0 as usize].buffers;
+        for Buffer { name, role, words, bits, range, .. } in &known[1..2 + usize::from(subtract)] {
+            arguments.push(builder.parameter(name, role.clone(), (*words, *bits), *range));
         }
         let range = (-steps.bound, steps.bound);
         let rest = builder.ranged("x", Role::Local, count, align, Some(range));
@@ -304,7 +294,7 @@ impl Writing<'_> {
             here.store(block, u, &zero, a);
         }));
         builder.stage("canonical residues", "", body);
-        self.push(builder.finish())
+        builder.finish_behind(&mut self.written.procedures)
     }
 
     /// The exported procedure's arrays: c, a and b.

@@ -30,6 +30,6 @@ impl Writing<'_> {
         } else {
             sums.rows(&mut builder, body, TOGETHER);
         }
-        self.push(builder.finish())
+        builder.finish_behind(&mut self.written.procedures)
     }
 }

@@ -96,16 +96,12 @@ impl Writing<'_> {
             body.extend(each(builder, size, lanes, &|block, here| {
                 let x = here.load(block, from, &at);
                 let old = here.load(block, t, &below);
-                let new = match c {
-                    1 => Op::Sub(old, x),
-                    -1 => Op::Add(old, x),
-                    _ => {
-                        let factor = block.splat(-c as i32);
-                        let product = block.push(Op::MulLo(x, factor));
-                        Op::Add(old, product)
-                    }
-                };
-                let new = block.push(new);
+                let mut term = x;
+                if c.abs() != 1 {
+                    let factor = block.splat(-c as i32);
+                    term = block.push(Op::MulLo(x, factor));
+                }
+                let new = block.joined(Some(old), term, c == 1);
                 here.store(block, t, &below, new);
             }));
         }
@@ -158,15 +154,10 @@ impl Writing<'_> {
                 here.store(block, h, &zero, x);
             })
         } else {
-            let known = self.procedures.iter().position(|p| p.name.starts_with("residues"));
             // The last of a procedure's two forms is the one that is called.
-            let known = known.map(|first| {
-                let frozen =
-                    self.procedures.get(first + 1).is_some_and(|p| p.name == "residues_frozen");
-                ProcedureId((first + usize::from(frozen)) as u32)
-            });
-            let procedure = match known {
-                Some(known) => known,
+            let mut written = self.written.procedures.iter();
+            let procedure = match written.rposition(|p| p.name.starts_with("residues")) {
+                Some(known) => ProcedureId(known as u32),
                 None => self.reduce(("residues", count), (most, false), Some(self.memory)),
             };
             vec![Stmt::Call { procedure, arguments: vec![(h, zero), (t, Index::at(from))] }]

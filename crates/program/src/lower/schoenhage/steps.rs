@@ -167,37 +167,34 @@ impl Lowering<'_> {
         let mut after = cells.clone();
         let mut body = Vec::new();
         let mut none = Halves::new();
-        if let Some((next, passes)) = then {
-            let next_stage = format!("main.{direction}.{}", next.name);
-            let mut middle = cells.clone();
-            for (number, (firsts, seconds)) in passes.iter().enumerate() {
-                let mut block = Block::default();
-                let mut kept = Halves::new();
-                let read = |cell| seconds.iter().any(|&i| next.groups[i].from.contains(&cell));
-                for &i in firsts {
-                    let group = step.groups[i].clone().keep(read);
-                    let (stage, mut loaded) = (format!("{stage}.{number}.{i}"), Halves::new());
-                    let places = [(from, &mut loaded), (Blocks::Registers, &mut kept)];
-                    let both = (&*cells, &mut middle);
-                    self.group(&mut block, (&group, &stage, turns), places, both, between)?;
-                }
-                for &i in seconds {
-                    let stage = format!("{next_stage}.{i}");
-                    let places = [(Blocks::Registers, &mut kept), (to, &mut none)];
-                    let both = (&middle, &mut after);
-                    self.group(&mut block, (&next.groups[i], &stage, true), places, both, end)?;
-                }
+        let mut middle = cells.clone();
+        let count = then.as_ref().map_or(step.groups.len(), |(_, passes)| passes.len());
+        for number in 0..count {
+            let (mut block, mut kept) = (Block::default(), Halves::new());
+            let stage = format!("{stage}.{number}");
+            let Some((next, passes)) = then else {
+                let places = [(from, &mut kept), (to, &mut none)];
+                let group = (&step.groups[number], &*stage, turns);
+                self.group(&mut block, group, places, (cells, &mut after), end)?;
                 body.push(Stmt::Block(block));
+                continue;
+            };
+            let (firsts, seconds) = &passes[number];
+            let read = |cell| seconds.iter().any(|&i| next.groups[i].from.contains(&cell));
+            for &i in firsts {
+                let group = step.groups[i].clone().keep(read);
+                let (stage, mut loaded) = (format!("{stage}.{i}"), Halves::new());
+                let places = [(from, &mut loaded), (Blocks::Registers, &mut kept)];
+                let both = (&*cells, &mut middle);
+                self.group(&mut block, (&group, &stage, turns), places, both, between)?;
             }
-        } else {
-            for (number, group) in step.groups.iter().enumerate() {
-                let mut block = Block::default();
-                let (stage, mut loaded) = (format!("{stage}.{number}"), Halves::new());
-                let places = [(from, &mut loaded), (to, &mut none)];
-                let both = (&*cells, &mut after);
-                self.group(&mut block, (group, &stage, turns), places, both, end)?;
-                body.push(Stmt::Block(block));
+            for &i in seconds {
+                let stage = format!("main.{direction}.{}.{i}", next.name);
+                let places = [(Blocks::Registers, &mut kept), (to, &mut none)];
+                let both = (&middle, &mut after);
+                self.group(&mut block, (&next.groups[i], &stage, true), places, both, end)?;
             }
+            body.push(Stmt::Block(block));
         }
         let (title, name) = match then {
             Some((next, _)) => (format!("{}; {}", step.title, next.title), &next.name),

@@ -2,8 +2,8 @@
 //! to all lanes.
 
 use super::matrix::main_diagonal;
-use super::{Q, leaf, matrix_arrays};
-use crate::build::{Builder, repeat};
+use super::{leaf, matrix_procedure};
+use crate::build::repeat;
 use crate::ir::*;
 
 /// Matrices of at most so many registers: sums, a word of the vector and a product fit in them.
@@ -11,12 +11,10 @@ pub const LARGEST: usize = 6;
 
 /// The procedure `(out, diagonals, vector)`; `size` is a multiple of a register.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
-    let mut builder = Builder::new(name, None, Q);
-    let [out, t, v] = matrix_arrays(&mut builder, size);
+    let (mut builder, [out, t, v]) = matrix_procedure(name, size);
     let registers = size / lanes;
-    let mut body = Vec::new();
     // The first columns begin the sums, and a loop goes on with them.
-    body.push(Stmt::Block(columns([out, t, v], (size, lanes), None)));
+    let mut body = vec![Stmt::Block(columns([out, t, v], (size, lanes), None))];
     if registers > 1 {
         let counter = builder.counter();
         let block = columns([out, t, v], (size, lanes), Some(counter));

@@ -6,14 +6,12 @@
 //! [Winograd80 §IV].
 
 use super::leaf::Product;
-use super::{Q, matrix_arrays};
-use crate::build::Builder;
+use super::matrix_procedure;
 use crate::ir::*;
 
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
-    let mut builder = Builder::new(name, None, Q);
-    let [out, t, v] = matrix_arrays(&mut builder, size * lanes);
+    let (mut builder, [out, t, v]) = matrix_procedure(name, size * lanes);
     let half = size / 2;
     let register = |at: usize| Index::at(at * lanes);
     // Loads register `at + by` of a buffer.

@@ -1,7 +1,7 @@
 //! The products at the bottom: Toeplitz matrices times vectors, one in each lane.
 
-use super::{Q, matrix_arrays};
-use crate::build::{Builder, repeat};
+use super::matrix_procedure;
+use crate::build::repeat;
 use crate::ir::*;
 
 /// Rows of the matrix that are summed up side by side: sums, diagonals and a word of the vector
@@ -74,8 +74,7 @@ impl Product<'_> {
 
 /// The procedure `(out, diagonals, vector)`.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
-    let mut builder = Builder::new(name, None, Q);
-    let [out, t, v] = matrix_arrays(&mut builder, size * lanes);
+    let (mut builder, [out, t, v]) = matrix_procedure(name, size * lanes);
     // What is done with a product; `moved` moves an index from the first row to the rows at hand.
     let product = |moved: &dyn Fn(usize) -> Index, f: &dyn Fn(&Product) -> Vec<Stmt>| {
         f(&Product {

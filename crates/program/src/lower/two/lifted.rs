@@ -9,14 +9,13 @@
 //! s bits fewer than it is given. So k + s ≤ 16, or k + 3s ≤ 16 if the quotient's matrix and the
 //! last one are taken.
 
-use super::super::program;
 use super::linear::{Family, Finish};
-use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_arrays};
+use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_procedure};
 use crate::bounds::centred;
 use crate::build::{Builder, call_at, repeat, straight};
 use crate::ir::*;
 use crate::lower::transpose::Square;
-use crate::lower::{LowerError, Lowered, SHORT, general, unsupported};
+use crate::lower::{LowerError, Lowered, SHORT, Written, general, unsupported};
 use crate::settle::Choices;
 use ringforge_plan::{Inside, Lift, Plan, Product, ToeplitzPair, odd_inverse};
 use ringforge_ring::zq;
@@ -75,8 +74,8 @@ pub fn lower(
         Some(terms) => product.in_steps([c, a, b], &terms),
         None => product.by_quotient([c, a, b], plan),
     });
-    let program = program(plan, name, (target.registers, SHORT), procedures);
-    Ok(Lowered::of(program, schedule.clone().into()))
+    let words = (target.registers, SHORT);
+    Ok(Written::of(procedures).lowered(plan, name, words, schedule.clone()))
 }
 
 impl Lowering {
@@ -84,8 +83,7 @@ impl Lowering {
     /// top bits that its divisions cost.
     fn matrix(&self, divisor: u64, lanes: (usize, ProcedureId)) -> Procedure {
         let (size, square) = (self.shape.size, self.shape.square);
-        let mut builder = Builder::new("matrix", None, Q);
-        let [out, t, v] = matrix_arrays(&mut builder, size);
+        let (mut builder, [out, t, v]) = matrix_procedure("matrix", size);
         let mut arenas = self.arenas(&mut builder);
         let mut families = [family(t, 0), family(v, 0)];
         if self.paired() {

@@ -19,7 +19,7 @@ mod shape;
 mod steps;
 
 use super::transpose::{self, Square};
-use super::{LowerError, Lowered, SHORT, program, unsupported};
+use super::{LowerError, Lowered, SHORT, Written, unsupported};
 use crate::bounds::centred;
 use crate::build::{Builder, call, repeat};
 use crate::ir::*;
@@ -53,8 +53,8 @@ pub fn lower(
     let (mut procedures, row_size) = lowering.helpers();
     let lanes = ProcedureId(procedures.len() as u32 - 1);
     procedures.push(lowering.product(matrix, q, row_size, lanes));
-    let program = program(plan, name, (target.registers, SHORT), procedures);
-    Ok(Lowered::of(program, schedule.clone().into()))
+    let words = (target.registers, SHORT);
+    Ok(Written::of(procedures).lowered(plan, name, words, schedule.clone()))
 }
 
 /// Refuses rings and schedules that words modulo 2^16 do not serve.
@@ -150,8 +150,7 @@ impl Lowering {
     /// Products of `size` side by side, one in each lane, `(out, diagonals, vector)`.
     fn lanes(&self, size: usize, leaf: usize) -> Procedure {
         let lanes = self.shape.square.rows();
-        let mut builder = Builder::new(&format!("lanes{size}"), None, Q);
-        let [out, t, v] = matrix_arrays(&mut builder, size * lanes);
+        let (mut builder, [out, t, v]) = matrix_procedure(&format!("lanes{size}"), size * lanes);
         let mut arenas = self.arenas(&mut builder);
         let whole = |buffer| vec![family(buffer, 0)];
         let sides = Sides { t: whole(t), v: whole(v) };
@@ -162,13 +161,8 @@ impl Lowering {
         let results = builder.local("results", products * stride);
         let calls = calls(&mut builder, &sides, (results, stride), ProcedureId(0));
         builder.stage(&format!("{products} products of size {leaf}"), "", calls);
-        join(
-            &mut builder,
-            &self.shape.lanes,
-            size * lanes,
-            (results, stride),
-            (family(out, 0), None, lanes),
-        );
+        let to = (family(out, 0), None, lanes);
+        join(&mut builder, &self.shape.lanes, size * lanes, (results, stride), to);
         arenas.settle(builder.finish())
     }
 
@@ -209,13 +203,8 @@ impl Lowering {
         };
         let families = [t, v].map(|(buffer, start)| family(buffer, start));
         let finish = Some(finish(q, self.shape.divisor(), n));
-        self.multiply(
-            &mut builder,
-            &mut arenas,
-            (families, direct),
-            (c, finish),
-            (row_size, lanes),
-        );
+        let (from, rows) = ((families, direct), (row_size, lanes));
+        self.multiply(&mut builder, &mut arenas, from, (c, finish), rows);
         arenas.settle(builder.finish())
     }
 
@@ -345,14 +334,16 @@ fn calls(
     calls
 }
 
-/// The arrays of a matrix times a vector: the result, the diagonals and the vector, in words of so many lanes.
-fn matrix_arrays(builder: &mut Builder, words: usize) -> [BufferId; 3] {
-    [
+/// A procedure (out, diagonals, vector) in the making, for a result of so many words.
+fn matrix_procedure(name: &str, words: usize) -> (Builder, [BufferId; 3]) {
+    let mut builder = Builder::new(name, None, Q);
+    let arrays = [
         ("out", Role::Output, words),
         ("diagonals", Role::Input, 2 * words),
         ("vector", Role::Input, words),
-    ]
-    .map(|(name, role, words)| builder.buffer(name, role, words, ALIGNMENT))
+    ];
+    let arrays = arrays.map(|(name, role, words)| builder.buffer(name, role, words, ALIGNMENT));
+    (builder, arrays)
 }
 
 /// Blocks that start at a word, once.

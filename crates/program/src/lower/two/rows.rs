@@ -6,23 +6,20 @@
 //! wrap, and their low words are the result's.
 
 use super::matrix::main_diagonal;
-use super::{Q, matrix_arrays};
-use crate::build::{Builder, looped, straight};
+use super::matrix_procedure;
+use crate::build::straight;
 use crate::ir::*;
 use crate::method::NarrowMethod;
 
 /// The procedure `(out, diagonals, vector)`; `size` is a multiple of a register.
 pub fn procedure(name: &str, size: usize, lanes: usize) -> Procedure {
-    let mut builder = Builder::new(name, None, Q);
-    let [out, t, v] = matrix_arrays(&mut builder, size);
+    let (mut builder, [out, t, v]) = matrix_procedure(name, size);
     let registers = size / lanes;
     let body = match registers {
         1 => straight(|block| register(block, [out, t, v], size, &Index::at)),
-        _ => {
-            let counter = builder.counter();
-            let at = |base| Index::strided(base, counter, lanes);
-            looped(counter, registers, |block| register(block, [out, t, v], size, &at))
-        }
+        _ => builder.runs(registers, |block, at| {
+            register(block, [out, t, v], size, &|base| at(base, lanes));
+        }),
     };
     let title = format!("Toeplitz matrix of size {size} times vector");
     builder.stage(&title, "[Winograd80 §IV]", vec![body]);
