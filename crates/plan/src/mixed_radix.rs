@@ -15,7 +15,6 @@
 //! leaves. Condition: q prime, N divides q − 1, and the radices' product divides n.
 
 use crate::base::{Base, BaseSpec, Shape};
-use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::levels::{Levels, Split};
@@ -272,12 +271,6 @@ impl Product for MixedRadix {
     }
     fn stages(&self) -> Stages<'_> {
         Stages::Levels(self)
-    }
-    fn shape(&self) -> String {
-        self.levels_shape()
-    }
-    fn slots(&self, model: &Model) -> f64 {
-        self.levels_slots(model)
     }
     fn cost(&self) -> Cost {
         let n = self.n as u64;

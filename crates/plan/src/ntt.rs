@@ -12,7 +12,6 @@
 //! Condition: q prime, 2^levels divides n, and 2^(levels+1) divides q − 1.
 
 use crate::base::{BaseSpec, Shape};
-use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
 use crate::halves::Halves;
@@ -284,12 +283,6 @@ impl Product for Ntt {
     }
     fn stages(&self) -> Stages<'_> {
         Stages::Levels(self)
-    }
-    fn shape(&self) -> String {
-        self.levels_shape()
-    }
-    fn slots(&self, model: &Model) -> f64 {
-        self.levels_slots(model)
     }
     fn cost(&self) -> Cost {
         let n = self.len() as u64;

@@ -45,13 +45,19 @@ pub trait Product: Any + std::fmt::Debug + Send + Sync {
     }
     /// Lengths of transforms times sizes of base products, as far as there are such.
     fn shape(&self) -> String {
-        self.name().to_owned()
+        match self.stages() {
+            Stages::Levels(levels) => levels.levels_shape(),
+            _ => self.name().to_owned(),
+        }
     }
     /// The operations on coefficients of one product, both forward transforms included.
     fn cost(&self) -> Cost;
     /// The vector slots that one product is expected to take.
     fn slots(&self, model: &Model) -> f64 {
-        model.by_count(self.cost(), self.domain().q)
+        match self.stages() {
+            Stages::Levels(levels) => levels.levels_slots(model),
+            _ => model.by_count(self.cost(), self.domain().q),
+        }
     }
     /// The node and what is below it, for people.
     fn tree(&self) -> TreeNode;

@@ -38,7 +38,7 @@ impl Lowering<'_> {
     }
 
     /// The largest word that `terms` products leave, none above `each`, added up and then, if they were wide, narrowed.
-    fn added(&self, terms: usize, each: i64) -> Option<i64> {
+    pub(super) fn added(&self, terms: usize, each: i64) -> Option<i64> {
         let sum = terms as i64 * each;
         match self.schedule.wide_sums() {
             true => self.bounds.narrow(NARROW, sum).filter(|_| sum < 1 << 31),
@@ -147,7 +147,8 @@ impl Lowering<'_> {
                     false => format!("{} and the rest", methods[0].0.title()),
                 };
                 let title = format!("{tag} part: blocks by method, {what}");
-                self.builder.stage(&title, "", body.concat());
+                let stages = if moves { body.into() } else { vec![body.concat()] };
+                stages.into_iter().for_each(|body| self.builder.stage(&title, "", body));
                 sorted
             }
         };

@@ -66,9 +66,8 @@ impl Lowering<'_> {
         }
         let mut most = 0;
         for (i, sum) in sums.into_iter().enumerate() {
-            let narrowed = self.bounds.narrow(NARROW, sum.bound).filter(|_| sum.bound < 1 << 31);
-            let bound = narrowed.filter(|&word| word <= WORD);
-            most = most.max(bound.ok_or_else(|| wide(&*stage, sum.bound))?);
+            let bound = self.added(1, sum.bound).ok_or_else(|| wide(&*stage, sum.bound))?;
+            most = most.max(bound);
             let [Some(even), Some(odd)] = sum.words else { continue };
             let a = block.push(Op::Narrow { even, odd, method: NARROW });
             self.store(&mut block, out, i, a);
@@ -106,11 +105,11 @@ impl Lowering<'_> {
         mut to: Option<Word>,
     ) -> Result<Word, LowerError> {
         let (constant, most) = self.constant(place, name, constants.to_vec(), bound);
+        let (term, minus) = self.times_constant(block, top, constant);
         if let Some((a, sum)) = to.filter(|(_, sum)| sum + most > WORD) {
             let a = block.reduced(a, self.schedule.reduce());
             to = Some((a, self.bounds.reduce(sum)));
         }
-        let (term, minus) = self.times_constant(block, top, constant);
         let sum = word(stage, to.map_or(0, |(_, sum)| sum) + most)?;
         Ok((block.joined(to.map(|(a, _)| a), term, minus), sum))
     }

@@ -179,6 +179,12 @@ fn recorded(q: u64, present: &[bool], f: impl FnOnce(&mut dyn Arith, &[Val]) -> 
     Group::record(q, all.clone(), present, all, f)
 }
 
+/// The first level in one direction, the same for all columns.
+fn columns(title: &str, direction: &str, group: Group) -> Phase {
+    let (title, stage) = (format!("main part: {title}"), format!("main.{direction}.columns"));
+    Phase { title, cite: CITE, stage, groups: vec![group] }
+}
+
 /// The second level in one direction.
 struct Along<'s> {
     title: String,
@@ -240,12 +246,9 @@ impl Lowering<'_> {
         let input = builder.parameter("in", Role::Input, size, Some((-h, h)));
         let rows = builder.local("rows", p * width);
         let present: Vec<bool> = (0..p).map(|i| i * row < packed.part.domain.operand).collect();
-        let columns = Phase {
-            title: format!("main part: {p}-point transforms down all columns, zeros skipped"),
-            cite: CITE,
-            stage: "main.forward.columns".into(),
-            groups: vec![recorded(q, &present, |arith, f| grid.down(arith, f))],
-        };
+        let title = format!("{p}-point transforms down all columns, zeros skipped");
+        let group = recorded(q, &present, |arith, f| grid.down(arith, f));
+        let columns = columns(&title, "forward", group);
         let (from, to) = (Rows::of(input, row), Rows::of(rows, width));
         let limits = [self.schedule.forward_first(); 2];
         let mut bounds = vec![h; p];
@@ -300,12 +303,8 @@ impl Lowering<'_> {
         let to = Rows::of(to, width);
         let read: Vec<bool> = (0..p).map(|i| i < count).collect();
         let group = recorded(q, &vec![true; p], |arith, f| grid.up(arith, f, &read));
-        let columns = Phase {
-            title: format!("main part: inverse {p}-point transforms up all columns"),
-            cite: CITE,
-            stage: "main.inverse.columns".into(),
-            groups: vec![group.keep(|i| read[i])],
-        };
+        let title = format!("inverse {p}-point transforms up all columns");
+        let columns = columns(&title, "inverse", group.keep(|i| read[i]));
         let mut bounds = vec![most; p];
         let limits = [self.schedule.full(); 2];
         self.phases(&[columns], (Rows::of(rows, width), to), &mut bounds, limits, width)?;

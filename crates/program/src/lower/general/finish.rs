@@ -68,23 +68,17 @@ struct Sum {
 }
 
 /// What the sums are made with.
-struct Writer {
+struct Writer<'a> {
+    general: &'a General<'a>,
     q: u64,
     kind: Kind,
     multiply: MulMethod,
     reduce: ReduceMethod,
-    /// Who has no method for what weights want, if so.
-    unable: Option<&'static str>,
-    freeze: Option<FreezeMethod>,
     /// How words of 32 bits are reduced, [`ReduceMethod::low`].
     coarse: bool,
-    /// Whether sums are reduced once more before they are frozen, however small.
-    again: bool,
     /// What every summand is multiplied with, apart from its weight: what freezing takes out.
     scale: u64,
     bounds: Bounds,
-    /// What it goes by.
-    schedule: Choices,
 }
 
 impl General<'_> {
@@ -150,8 +144,8 @@ impl Sum {
     }
 }
 
-impl Writer {
-    fn new(q: u64, general: &General, bits: u8) -> Result<Writer, LowerError> {
+impl<'a> Writer<'a> {
+    fn new(q: u64, general: &'a General, bits: u8) -> Result<Writer<'a>, LowerError> {
         let schedule = &general.schedule;
         let kind = match q {
             _ if q.is_power_of_two() => Kind::Wrapping(q.trailing_zeros() as u8, bits),
@@ -171,11 +165,6 @@ impl Writer {
             _ if !odd && schedule.reduce() == ReduceMethod::Montgomery => ReduceMethod::BarrettHigh,
             _ => schedule.reduce(),
         };
-        // Words of 32 bits beside dot products are multiplied by Montgomery's method alone.
-        let dots = schedule.base() == BaseProducts::BroadcastDot;
-        let alone = dots && !odd && q > 1 << 16 && matches!(kind, Kind::Long);
-        let unable = alone.then_some(general.target.name);
-        let freeze = schedule.freeze().filter(|_| odd && matches!(kind, Kind::Short));
         // A table of words of 16 bits serves the short kind alone.
         let modulus = match kind {
             Kind::Short => Modulus { q, bits: 16 },
@@ -184,20 +173,7 @@ impl Writer {
         let bounds = Bounds::new(modulus, multiply, reduce);
         let scale = scale(schedule, q, bits)?.value();
         let coarse = general.coarse();
-        let again = general.folded == Folded::Far;
-        Ok(Writer {
-            q,
-            kind,
-            multiply,
-            reduce,
-            unable,
-            freeze,
-            coarse,
-            again,
-            scale,
-            bounds,
-            schedule: schedule.clone(),
-        })
+        Ok(Writer { general, q, kind, multiply, reduce, coarse, scale, bounds })
     }
 
     /// The modulus and words of the procedure.
@@ -231,7 +207,7 @@ impl Writer {
     fn within(&self, block: &mut Block, mut sum: Sum, most: i64) -> Sum {
         if !matches!(self.kind, Kind::Long) || self.q > 1 << 16 {
             if matches!(self.kind, Kind::Long) {
-                self.schedule.long_reduce();
+                self.general.schedule.long_reduce();
             }
             let value = sum.value.map(|a| block.reduced(a, self.reduce));
             return Sum { value, bound: self.bounds.reduce(sum.bound) };
@@ -327,7 +303,10 @@ impl Writer {
             }
             Kind::Short => self.multiplied(block, value, a.bound, weight),
             Kind::Long if q > 1 << 16 => {
-                if let Some(target) = self.unable {
+                // Words of 32 bits beside dot products are multiplied by Montgomery's method alone.
+                let dots = self.general.schedule.base() == BaseProducts::BroadcastDot;
+                if dots && q.is_multiple_of(2) {
+                    let target = self.general.target.name;
                     return Err(unsupported(
                         format!("weighted digits modulo {q}"),
                         format!("{target} multiplies words of 32 bits modulo odd numbers only"),
@@ -335,7 +314,7 @@ impl Writer {
                          product, or target c",
                     ));
                 }
-                self.schedule.long_multiply();
+                self.general.schedule.long_multiply();
                 self.multiplied(block, value, a.bound, weight)
             }
             Kind::Long => {
@@ -357,14 +336,15 @@ impl Writer {
             Kind::Wrapping(bits, word) => block.sign_extended(a, word - bits),
             Kind::Short if self.scale != 1 => {
                 let cheapest = || super::super::fold::cheapest(total.bound, self.q);
-                let method = self.freeze.unwrap_or_else(cheapest);
+                let method = self.general.schedule.freeze().unwrap_or_else(cheapest);
                 block.push(Op::Freeze { a, method })
             }
             _ => {
                 let method = FreezeMethod::Minimum;
                 let domain = method.domain(Modulus { q: self.q, bits: 32 });
                 let mut a = a;
-                if self.again
+                // Once more, however small the sum is.
+                if self.general.folded == Folded::Far
                     && let Some((method, _)) =
                         ReduceMethod::alone(self.q, self.modulus().bits, total.bound)
                 {

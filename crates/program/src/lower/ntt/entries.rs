@@ -11,8 +11,8 @@ use crate::settle::Refused;
 const CITE: &str = "[Seiler18 §4]";
 
 impl Lowering<'_> {
-    /// A procedure in the making, and the arrays of its callers: the names and roles of c, a and maybe b, how many transforms
-    /// each has one after the other, and the largest words of what comes out and of what goes in.
+    /// A procedure in the making, and its callers' arrays c, a and maybe b by their roles. An input has `count` transforms, one
+    /// after the other. The largest words are those of what comes out and of what goes in.
     fn entry<const N: usize>(
         &self,
         (name, computes): (&str, Computes),
