@@ -16,6 +16,7 @@ extern int NS(test_no_wipe);
 
 #define SIZE ((size_t)1 << 19)
 #define BATCH 3
+#define KEYS 4
 
 /* The stack, aligned as pages are, and what it held after the first key. */
 static uint8_t stack[SIZE + 4096], first[SIZE];
@@ -25,6 +26,12 @@ static const struct kem *kem;
 static int operation, error;
 static uint8_t pk[BATCH * MAX_PK], sk[BATCH * MAX_SK], ct[MAX_CT], ss[64], coins[MAX_COINS];
 static uint64_t prepared[MAX_PREPARED / 8];
+
+/* Keys that operations begin with, and the seed of what random bytes come after. */
+static struct {
+    uint8_t seed[48], pk[MAX_PK], sk[MAX_SK], ct[MAX_CT], coins[MAX_COINS];
+    uint64_t prepared[MAX_PREPARED / 8];
+} keys[KEYS];
 
 /* Operations, those that some KEMs lack last. */
 enum { KEYPAIR, KEYPAIR_DERAND, ENC, ENC_DERAND, DEC, CHECK_SK, CHECK_PAIR, KEYPAIR_WITH, ENC_WITH, ENC_PREPARED,
@@ -132,20 +139,32 @@ static void call(void)
     __asm__ __volatile__("" : : : "memory"); /* no jump there with the registers of before */
 }
 
+static void make_keys(void)
+{
+    int k;
+    for (k = 0; k < KEYS; k++) {
+        memset(keys[k].seed, 7 + k, sizeof keys[k].seed);
+        nist_seed(keys[k].seed);
+        do /* until these are coins of a key: others are to be rejected */
+            nist_bytes(keys[k].coins, sizeof keys[k].coins);
+        while (kem->keypair_derand(keys[k].pk, keys[k].sk, keys[k].coins) != 0);
+        CHECK(kem->enc(keys[k].ct, ss, keys[k].pk) == 0);
+        if (kem->prepare)
+            CHECK(kem->prepare(keys[k].prepared, keys[k].pk) == 0);
+    }
+}
+
 /* The operation on the painted stack, with the k-th key and coins, as lies in `base` then. */
 static void run(int k)
 {
-    uint8_t seed[48];
-    memset(seed, 7 + k, sizeof seed);
-    nist_seed(seed);
-    do /* until these are coins of a key: others are to be rejected */
-        nist_bytes(coins, sizeof coins);
-    while (kem->keypair_derand(pk, sk, coins) != 0);
-    CHECK(kem->enc(ct, ss, pk) == 0);
+    nist_seed(keys[k].seed);
+    memcpy(pk, keys[k].pk, sizeof keys[k].pk);
+    memcpy(sk, keys[k].sk, sizeof keys[k].sk);
+    memcpy(ct, keys[k].ct, sizeof keys[k].ct);
+    memcpy(coins, keys[k].coins, sizeof keys[k].coins);
+    memcpy(prepared, keys[k].prepared, sizeof keys[k].prepared);
     if ((operation == DEC || operation == DEC_SEED) && k > 1)
         ct[k] ^= 1; /* a forged ciphertext leaves nothing else */
-    if (kem->prepare)
-        CHECK(kem->prepare(prepared, pk) == 0);
     memset(base, 0xa5, SIZE);
     CHECK(getcontext(&own_context) == 0);
     own_context.uc_stack.ss_sp = base;
@@ -156,9 +175,10 @@ static void run(int k)
     CHECK(error == 0);
 }
 
-/* Bytes below the caller's frame in which the keys differ; *depth is how far below the deepest lies. And bytes of registers. */
+/* Bytes below the caller's frame in which the first key and `others` of the others differ; *depth is how far below the
+ * deepest lies. And bytes of registers. */
 static size_t left_in_registers;
-static size_t left(size_t *depth)
+static size_t left(int others, size_t *depth)
 {
     size_t count = 0, i, end;
     int k;
@@ -167,7 +187,7 @@ static size_t left(size_t *depth)
     run(0);
     memcpy(first, base, SIZE);
     memcpy(first_registers, registers, REGISTERS);
-    for (k = 1; k < 4; k++) {
+    for (k = 1; k <= others; k++) {
         run(k);
         for (i = 0; i < REGISTERS; i++)
             left_in_registers += registers[i] != first_registers[i];
@@ -213,19 +233,20 @@ int main(int argc, char **argv)
             /* Portable code and AVX2 know nothing of AVX-512's registers, which copies by the C library still take. */
             whole = HAVE_REGISTERS && !RINGFORGE_SMALL && RINGFORGE_TARGET != 1 && (target == 0 || target == 3);
             in_registers = 0;
+            make_keys();
             for (operation = 0; operation < OPERATIONS; operation++) {
                 if (!exists())
                     continue;
                 NS(test_no_wipe) = 1;
-                k = (int)left(&depth);
+                k = (int)left(shown ? KEYS - 1 : 1, &depth);
                 in_registers += left_in_registers;
                 NS(test_no_wipe) = 0;
                 if (shown)
                     printf("%s %s %s %d %lu\n", kem->name, test_targets[target], names[operation], k, (unsigned long)depth);
-                if (k < 100 || left(&unused) != 0 || (whole && left_in_registers != 0)) {
+                if (k < 100 || left(KEYS - 1, &unused) != 0 || (whole && left_in_registers != 0)) {
                     fprintf(stderr, "%s %s %s: %d bytes, as deep as %lu, without wiping; and %lu with it, %lu of registers\n",
                             kem->name, test_targets[target], names[operation], k, (unsigned long)depth,
-                            (unsigned long)left(&unused), (unsigned long)left_in_registers);
+                            (unsigned long)left(KEYS - 1, &unused), (unsigned long)left_in_registers);
                     return 1;
                 }
             }
