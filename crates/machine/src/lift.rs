@@ -4,7 +4,7 @@
 use crate::aarch64::AArch64;
 use crate::call::CallSpec;
 use crate::core::{Choice, Fallible, InstructionSet, Machine, Order, Stop};
-use crate::error::LiftError;
+use crate::error::{LiftError, Violation};
 use crate::graph::Graph;
 use crate::lifted::{Case, FinalRegion, LiftStats, Lifted};
 use crate::object::{Architecture, Object};
@@ -125,7 +125,14 @@ fn run<I: InstructionSet>(
     let mut machine = Machine::<I>::new(object, call, graph, choice)?;
     let ran = machine.run(progress);
     machine.g.set_origin(None);
-    ran?;
+    ran.map_err(|stop| {
+        Box::new(match (*stop, machine.unreached.first()) {
+            (Stop::Error(LiftError::Violation(v @ Violation::ConstantTime { .. })), Some(f)) => {
+                Stop::Error(LiftError::Inlined(f.clone(), Box::new(v)))
+            }
+            (stop, _) => stop,
+        })
+    })?;
     let mut conditions = Vec::new();
     let name = |region: u16| machine.regions[usize::from(region)].name.as_str();
     for &(region, modulus, residue) in &choice.residues {

@@ -96,9 +96,10 @@ fn lift_error(report: &mut Report, call: &str, e: &LiftError, names: &dyn Fn(Nod
         LiftError::StepLimit { at, .. } | LiftError::Stopped { at } => {
             (ReasonKind::Stopped, Verdict::Unknown, Some(at))
         }
-        LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
-            (ReasonKind::Unmodelled, Verdict::Unknown, None)
-        }
+        LiftError::NoSymbol { .. }
+        | LiftError::BadCall(_)
+        | LiftError::Released(_)
+        | LiftError::Inlined(..) => (ReasonKind::Unmodelled, Verdict::Unknown, None),
     };
     let at = at.cloned();
     let r = report.reason(kind, call, text);

@@ -196,6 +196,8 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         }
         // The function that is called is executed.
         stand_ins.remove(&at);
+        let known = call.functions.iter().filter(|f| f.stands_in && !f.known.is_empty());
+        let unreached = known.map(|f| f.symbol.clone()).collect();
         Ok(Machine {
             orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
             coincide,
@@ -215,6 +217,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             given_sections: call.given_sections.clone(),
             functions: call.functions.clone(),
             stand_ins,
+            unreached,
             returned: false,
             calls: Vec::new(),
             used: 0,

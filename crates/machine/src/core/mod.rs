@@ -137,6 +137,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     functions: Vec<ExternalFunction>,
     /// Where the functions begin that are not executed because a declaration stands in for them.
     stand_ins: FxHashMap<(usize, u64), String>,
+    /// Those of them that write known bytes, and that no call has reached yet.
+    pub unreached: Vec<String>,
     returned: bool,
     /// Where calls return to that have not, the last one last, if the object promises that they do.
     pub calls: Vec<(usize, u64)>,

@@ -223,6 +223,7 @@ impl<I: InstructionSet> Machine<'_, I> {
                 }
             }
         }
+        self.unreached.retain(|f| *f != function.symbol);
         for (at, length, writes, given) in spans {
             self.charge(length as u64)?;
             self.dead.began = true;

@@ -227,12 +227,13 @@ impl<'a> File<'a> {
         let (start, count) = (long(40, 32).unwrap_or_default(), u64::from(at(ehsize + 8)));
         // Linked files may lack section headers: the loader reads none.
         let without = linked && count == 0;
+        let (wanted, may) = architecture.flags();
         // System V or GNU; the rest is fixed for relocatable objects.
         let fixed = [
             ("EI_OSABI", u64::from(header[7]) & !3, 0),
             ("EI_ABIVERSION", u64::from(header[8]), 0),
             ("e_version", u64::from(word(header, 20).unwrap_or_default()), 1),
-            ("e_flags", u64::from(word(header, flags).unwrap_or_default()), architecture.flags()),
+            ("e_flags", u64::from(word(header, flags).unwrap_or_default()) & !may, wanted),
             ("e_ehsize", u64::from(at(ehsize)), of_header),
             ("e_phentsize", u64::from(at(ehsize + 2)), if linked { OF_SEGMENT } else { 0 }),
             (

@@ -80,9 +80,9 @@ impl Architecture {
         self != Architecture::Armv7EM
     }
 
-    /// `e_flags` of its objects.
-    fn flags(self) -> u64 {
-        if self == Architecture::Armv7EM { arm::EABI_5 } else { 0 }
+    /// `e_flags` of its objects, and the bits that may be set in them.
+    fn flags(self) -> (u64, u64) {
+        if self == Architecture::Armv7EM { (arm::EABI_5, arm::FLOAT_ABI) } else { (0, 0) }
     }
 }
 

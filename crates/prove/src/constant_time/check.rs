@@ -283,9 +283,10 @@ impl Run<'_> {
             LiftError::StepLimit { at, .. } | LiftError::Stopped { at } => {
                 (ReasonKind::Stopped, Verdict::Unknown, Some(at))
             }
-            LiftError::NoSymbol { .. } | LiftError::BadCall(_) | LiftError::Released(_) => {
-                (ReasonKind::Unmodelled, Verdict::Unknown, None)
-            }
+            LiftError::NoSymbol { .. }
+            | LiftError::BadCall(_)
+            | LiftError::Released(_)
+            | LiftError::Inlined(..) => (ReasonKind::Unmodelled, Verdict::Unknown, None),
         };
         report.say(kind, text, at, &call.name);
         verdict

@@ -354,6 +354,12 @@ fn a_declaration_stands_in_for_a_function_of_the_object() {
     assert_eq!(run(plain, &jump, other, "\"f\"").0, Verdict::Refuted);
     let past = ", known = [{ at = 7, hex = \"0505\" }]";
     assert_eq!(run(plain, &jump, past, "\"f\"").1, vec![ReasonKind::Unmodelled]);
+    // A leak before any call: g's code may be inlined there, so that it refutes nothing. After a call it does.
+    let early = body("nop").replace("call g", "cmp byte ptr [rsi], 5\n jne 9f\n call g\n9:");
+    assert_eq!(run(plain, &early, first, "\"f\"").0, Verdict::Unknown);
+    assert_eq!(run(plain, &early, "", "\"f\"").0, Verdict::Refuted);
+    let late = body("mov rsi, [rdi]\n cmp byte ptr [rdi+1], 5\n jne 9f\n nop\n9:");
+    assert_eq!(run(plain, &late, first, "\"f\"").0, Verdict::Refuted);
     // The function itself is executed under its own name, and used more stack than it may have.
     assert_eq!(run(plain, &jump, first, "\"g\""), (Verdict::Proved, vec![], 16));
     // What it uses may hold secrets, until it is overwritten.
