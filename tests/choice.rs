@@ -129,7 +129,7 @@ fn where_no_patience_is_left_plain_c_is_taken() {
     let ring = format!("Z15[x]/(x^91{terms} + 4)");
     let cc = format!("--cc={}", common::compilers().last().expect("a compiler"));
     let args = ["--json", "forge", &ring, "--out=p", "--target=avx2", &cc, "--no-bench"];
-    let args = [&args[..], &["--pairs=10", "--patience=1"]].concat();
+    let args = [&args[..], &["--pairs=10", "--patience=4"]].concat();
     let package = dir.ringforge(&args).succeeds().json();
     assert_eq!(package["verdict"], "proved");
     let trials = trials(&package);
