@@ -328,8 +328,8 @@ fn sources_take_the_places_of_other_projects() {
             for cc in common::compilers().into_iter().take(some) {
                 let clang = cc.contains("clang");
                 let options = ["-O2", "-fstack-protector-strong", "-fPIE", "-D_FORTIFY_SOURCE=2"];
-                let traps = project == "openssh" && !clang;
-                let trapping = if traps { "-ftrapv" } else { "-fno-strict-aliasing" };
+                let trapping =
+                    if project == "openssh" { "-ftrapv" } else { "-fno-strict-aliasing" };
                 let object = dir.path().join(format!("{out}.{cc}.o"));
                 let mut compile = Command::new(cc);
                 compile.args(STRICT).args(options).arg(trapping).arg("-Wmissing-prototypes");
@@ -370,11 +370,9 @@ fn openssh_s_secrets(cc: &str, dir: &Sandbox, source: &Path, stand_in: &Path) {
     for (text, verdict) in cases.into_iter().take(some) {
         dir.file("secrets.c", text);
         let mut compile = Command::new(cc);
-        // As OpenSSH's configure has it; clang cannot be kept from -ftrapv within a file.
-        let clang = cc.contains("clang");
-        let trapping = if clang { "-fno-strict-aliasing" } else { "-ftrapv" };
+        // As OpenSSH's configure has it.
         let level = if long() { "-O2" } else { "-O1" };
-        compile.args(["-g", "-D_FORTIFY_SOURCE=2", "-fzero-call-used-regs=used", trapping]);
+        compile.args(["-g", "-D_FORTIFY_SOURCE=2", "-fzero-call-used-regs=used", "-ftrapv"]);
         compile.args(["-fno-builtin-memset", "-fstack-protector-strong", "-fPIE", level]);
         compile.args(["-c", "-o", "secrets.o", "secrets.c", "-I"]).arg(stand_in);
         run(compile.current_dir(dir.path()));

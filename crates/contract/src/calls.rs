@@ -217,6 +217,7 @@ impl Interface<'_> {
             coincide: pairs.into_iter().map(|(a, b)| (region_of[a], region_of[b])).collect(),
             functions: Vec::new(),
             released_branches: 0,
+            passes_checks: false,
             max_steps: limits.max_steps,
         };
         (spec, region_of)

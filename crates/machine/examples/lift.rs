@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
+        passes_checks: false,
         max_steps: 50_000_000,
     };
     for (i, text) in buffers.iter().enumerate() {

@@ -118,6 +118,8 @@ pub struct CallSpec {
     /// How many conditional branches may depend on inputs, because what they depend on is released
     /// (whether a draw must be repeated, say): both ways are executed.
     pub released_branches: usize,
+    /// Whether checks that stop the program where they fail (`-ftrapv`, UBSan's traps) are taken for passed.
+    pub passes_checks: bool,
     /// Steps to execute at most before giving up: instructions, and bytes that string instructions and
     /// the C library's copies move.
     pub max_steps: u64,

@@ -126,6 +126,7 @@ fn call(case: &Case, memory_constant: bool) -> CallSpec {
         coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
+        passes_checks: false,
         max_steps: 1000,
     }
 }

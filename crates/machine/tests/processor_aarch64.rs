@@ -290,6 +290,7 @@ fn symbolic(code: &[u8], cases: &[Case], known: &Known) -> Result<Vec<Vec<u64>>,
         coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
+        passes_checks: false,
         max_steps: 2000,
     };
     let lifted = lift(&object, &call, &mut graph, &mut |_| true)?;

@@ -40,6 +40,7 @@ impl Terms {
             coincide: Vec::new(),
             functions: Vec::new(),
             released_branches: 0,
+            passes_checks: false,
             max_steps: 10_000_000,
         };
         let object = Object::parse(object).ok()?;

@@ -3,7 +3,6 @@
 use super::{LINK, Machine};
 use crate::byte::Byte;
 use crate::core::{Destination, Fallible, Value};
-use crate::error::Timing;
 use crate::fold::{gather, scatter};
 use crate::graph::NodeId;
 use fARM64::{Instruction, Mnemonic as M, Operand};
@@ -90,8 +89,7 @@ impl Machine<'_> {
 
     /// Goes to the label that is operand `i` where the condition holds.
     fn branch_if(&mut self, condition: NodeId, i: usize) -> Fallible<()> {
-        if self.concrete(Some(condition), Timing::Branch, "a branch condition")? == 1 {
-            let to = self.label(i)?;
+        if let Some(to) = self.branch(Some(condition), |m| m.label(i))? {
             self.jump(to, false)?;
         }
         Ok(())

@@ -165,6 +165,12 @@ impl InstructionSet for AArch64 {
         4
     }
 
+    /// `brk` and `udf`.
+    fn is_trap(code: &[u8]) -> bool {
+        let word = code.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        word.is_some_and(|w| w & 0xffe0_001f == 0xd420_0000 || w >> 16 == 0)
+    }
+
     fn step(m: &mut Machine<'_>) -> Fallible<()> {
         let ins = m.now.ins;
         let done = m.control(&ins)?

@@ -218,6 +218,8 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             functions: call.functions.clone(),
             stand_ins,
             unreached,
+            passes_checks: call.passes_checks,
+            met_checks: false,
             returned: false,
             calls: Vec::new(),
             used: 0,

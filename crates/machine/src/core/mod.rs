@@ -9,6 +9,7 @@ mod access;
 pub(crate) mod arith;
 pub(crate) mod bits;
 mod cases;
+mod checks;
 pub(crate) mod conditions;
 mod control;
 mod entry;
@@ -91,6 +92,8 @@ pub(crate) trait InstructionSet: Sized {
     fn decode(m: &mut Machine<'_, Self>) -> Fallible<Decoded<Self>>;
     /// Bytes that the instruction has.
     fn length(instruction: &Self::Instruction) -> usize;
+    /// Whether the first instruction of this code does nothing but stop the program.
+    fn is_trap(code: &[u8]) -> bool;
     /// Executes `m.now`; `m.next` is the one behind it, unless that changes it.
     fn step(m: &mut Machine<'_, Self>) -> Fallible<()>;
 }
@@ -139,6 +142,9 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     stand_ins: FxHashMap<(usize, u64), String>,
     /// Those of them that write known bytes, and that no call has reached yet.
     pub unreached: Vec<String>,
+    /// Whether checks that stop the program where they fail are taken for passed, and whether one was met.
+    passes_checks: bool,
+    met_checks: bool,
     returned: bool,
     /// Where calls return to that have not, the last one last, if the object promises that they do.
     pub calls: Vec<(usize, u64)>,

@@ -1,6 +1,7 @@
 //! Functions of other objects: the three of the C library that compilers call by themselves, in their
 //! checked form too, and those that the call declares.
 
+use super::checks::Checked;
 use super::memory::RegionKind;
 use super::{Fallible, InstructionSet, Machine, Value};
 use crate::byte::Byte;
@@ -73,7 +74,8 @@ impl<I: InstructionSet> Machine<'_, I> {
                  compared, or is not what it was",
             ));
         }
-        if declared.is_none() && routine.is_none() {
+        let checked = Checked::of(name, I::WORD).filter(|_| self.passes_checks);
+        if declared.is_none() && routine.is_none() && checked.is_none() {
             return Err(self.unsupported(format!(
                 "`{name}` is defined by another object and is not known; link it in (ld -r)"
             )));
@@ -85,14 +87,15 @@ impl<I: InstructionSet> Machine<'_, I> {
             Some(true) => {}
             _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
         }
-        let result = match (declared, routine) {
-            (Some(function), _) => {
+        let result = match (declared, routine, checked) {
+            (Some(function), ..) => {
                 let result = self.declared(&function)?;
                 self.leaves(top - I::RETURN_SLOT, function.stack)?;
                 result
             }
-            (None, Some(routine)) => self.copied(name, routine)?,
-            (None, None) => return Err(self.unsupported("a function that is not known")),
+            (None, Some(routine), _) => self.copied(name, routine)?,
+            (None, None, Some(function)) => self.checked(name, function)?,
+            (None, None, None) => return Err(self.unsupported("a function that is not known")),
         };
         self.cpu.after_call(result);
         self.forget_stack(top - slot);

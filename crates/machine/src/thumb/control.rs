@@ -6,7 +6,6 @@ use super::{LINK, Machine};
 use crate::byte::Byte;
 use crate::core::conditions::Flags;
 use crate::core::{Destination, Fallible, Value};
-use crate::error::Timing;
 use crate::fold::{gather, scatter};
 
 impl Machine<'_> {
@@ -23,9 +22,7 @@ impl Machine<'_> {
             }
             Op::BranchIf => {
                 let condition = self.condition_of_flags(self.cpu.flags, ins.condition)?;
-                let holds = self.concrete(Some(condition), Timing::Branch, "a branch condition")?;
-                if holds == 1 {
-                    let to = self.label(ins)?;
+                if let Some(to) = self.branch(Some(condition), |m| m.label(ins))? {
                     self.jump(to, false)?;
                 }
             }
@@ -36,9 +33,7 @@ impl Machine<'_> {
                 let zero = self.g.constant(32, 0);
                 let is_zero = self.equal(n, zero);
                 let taken = if nonzero { self.g.not(is_zero) } else { is_zero };
-                let holds = self.concrete(Some(taken), Timing::Branch, "a branch condition")?;
-                if holds == 1 {
-                    let to = self.label(ins)?;
+                if let Some(to) = self.branch(Some(taken), |m| m.label(ins))? {
                     self.jump(to, false)?;
                 }
             }

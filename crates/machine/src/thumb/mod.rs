@@ -202,6 +202,11 @@ impl InstructionSet for Thumb {
         instruction.ins.length.into()
     }
 
+    /// `udf` in 16 and in 32 bits.
+    fn is_trap(code: &[u8]) -> bool {
+        matches!(code, [_, 0xde, ..] | [0xf0..=0xff, 0xf7, _, 0xa0..=0xaf, ..])
+    }
+
     fn step(m: &mut Machine<'_>) -> Fallible<()> {
         let ins = m.now.ins;
         match conditions::current(m.cpu.block) {

@@ -38,8 +38,7 @@ impl Machine<'_> {
             }
             _ if ins.is_jcc_short_or_near() => {
                 let condition = self.condition(ins.condition_code())?;
-                if self.concrete(Some(condition), Timing::Branch, "a branch condition")? == 1 {
-                    let to = self.destination()?;
+                if let Some(to) = self.branch(Some(condition), Self::destination)? {
                     self.jump(to, false)?;
                 }
             }

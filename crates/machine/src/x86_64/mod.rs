@@ -186,6 +186,11 @@ impl InstructionSet for X86_64 {
         instruction.ins.len()
     }
 
+    /// `ud2`, and `ud1` with whatever operands, also behind the prefix that clang writes before it.
+    fn is_trap(code: &[u8]) -> bool {
+        matches!(code, [0x0f, 0x0b | 0xb9, ..] | [0x67, 0x0f, 0xb9, ..])
+    }
+
     fn step(m: &mut Machine<'_>) -> Fallible<()> {
         m.step()
     }

@@ -86,6 +86,7 @@ pub fn call(symbol: &str, n: u64) -> CallSpec {
         coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
+        passes_checks: false,
         max_steps: 10_000_000,
     }
 }

@@ -389,6 +389,7 @@ impl Run<'_> {
             coincide: Vec::new(),
             functions: self.contract.externals.clone(),
             released_branches: self.function.released_branches,
+            passes_checks: true,
             max_steps: MOST_STEPS,
         };
         Call { name: String::new(), spec }

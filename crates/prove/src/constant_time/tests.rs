@@ -323,6 +323,71 @@ fn what_is_left_on_cortex_m4_is_seen() {
     assert!(verdict == Verdict::Refuted && text.contains("left in the stack"), "{text}");
 }
 
+/// Overflow may depend on secrets: what stops the program then is taken not to happen, and said to be.
+#[test]
+fn checks_that_stop_the_program_are_taken_for_passed() {
+    let run = |body: &str| {
+        let contract = SafetyContract::parse(&contract(ARRAYS)).unwrap();
+        let report = check(&object(body), &contract, &Options::default(), &Quiet);
+        let f = report.functions[0].clone();
+        (f.verdict, f.assumptions.join("; "))
+    };
+    // out[i] = in[i] + in[i + 2], in four bytes at a time; 9 is where a check leads.
+    let body = |branch: &str, trap: &str| {
+        format!(
+            "mov eax, [rsi]\n add eax, [rsi+4]\n {branch}\n mov [rdi], eax\n mov [rdi+4], eax\n ret\n9: {trap}"
+        )
+    };
+    let says = "no check of the compiler's fails";
+    for trap in ["ud2", "ud1 eax, [rax+8]", ".byte 0x67\n ud1 eax, [rax+8]"] {
+        for branch in ["jo 9f", "jno 8f\n ud2\n8:", "js 9f"] {
+            let (verdict, assumed) = run(&body(branch, trap));
+            assert!(
+                verdict == Verdict::Proved && assumed.contains(says),
+                "{branch} {trap}: {assumed}"
+            );
+        }
+    }
+    // A way that does something first, that only may stop, that a linker changes, or both ways.
+    for (branch, trap) in [
+        ("jo 9f", "nop\n ud2"),
+        ("jo 9f", "ret"),
+        ("jo 9f", "int 3"),
+        ("jo 9f", ".reloc 9b, R_X86_64_32, f\n ud2\n nop\n nop"),
+        ("jo 9f\n ud2", "ud2"),
+        ("jc 8f\n8:", "ud2"),
+    ] {
+        let (verdict, assumed) = run(&body(branch, trap));
+        assert!(verdict != Verdict::Proved && !assumed.contains(says), "{branch} {trap}");
+    }
+    // A number that is known decides as ever.
+    let known = "xor eax, eax\n jno 9f";
+    assert_ne!(run(&body(known, "ud2")).0, Verdict::Proved);
+    assert!(!run(&body("xor edx, edx\n jo 9f", "ud2")).1.contains(says));
+
+    // What gcc calls for it.
+    let call = |function: &str, low: &str| {
+        format!(
+            "push rbx\n push rsi\n push rdi\n mov edi, [rsi]\n mov esi, [rsi+4]\n call {function}\n pop rdi\n pop rsi\n \
+             pop rbx\n mov [rdi], {low}\n mov [rdi+4], {low}\n ret"
+        )
+    };
+    for name in ["__addvsi3", "__subvsi3", "__mulvsi3", "__negvsi2"] {
+        let (verdict, assumed) = run(&call(name, "eax"));
+        assert!(verdict == Verdict::Proved && assumed.contains(&format!("the linked `{name}`")));
+    }
+    let long = call("__addvdi3", "eax").replace("edi, [rsi]", "rdi, [rsi]");
+    assert_eq!(run(&long.replace("esi, [rsi+4]", "rsi, [rsi]")).0, Verdict::Proved);
+    // The upper half of what one returns, and an argument, that may be anything.
+    let upper = call("__addvsi3", "rax").replace("[rdi+4], rax", "[rdi], rax");
+    for body in [upper, long.replace("esi, [rsi+4]", "rsi, r11")] {
+        assert_ne!(run(&body).0, Verdict::Proved, "{body}");
+    }
+    for name in ["__addvti3", "__addvsi2", "__absvsi2", "__addv", "addvsi3"] {
+        assert_eq!(run(&call(name, "eax")).0, Verdict::Unknown, "{name}");
+    }
+}
+
 #[test]
 fn a_declaration_stands_in_for_a_function_of_the_object() {
     // g copies eight bytes; f branches on the first, and may take what lies above g's return address.
