@@ -149,10 +149,8 @@ lines += [
     "",
     "## What the reasons come from",
     "",
-    "- OpenSSH's `-ftrapv`: overflow stops the program. Contracts of constant time assume that it does not happen. Contracts of what a",
-    "  function computes assume nothing, and gcc's calls of its own library (`__mulvsi3`) are then functions that nobody defines.",
-    "- Fedora's `-flto`: key generation samples from a public seed, and its time depends on that seed. The contract therefore fixes",
-    "  what `sha3_512` returns, and link-time optimization leaves no call of that function. The prover takes the seed for secret.",
+    "OpenSSH's `-ftrapv`: overflow stops the program. Contracts of constant time assume that it does not happen. Contracts of what a",
+    "function computes assume nothing, and gcc's calls of its own library (`__mulvsi3`) are then functions that nobody defines.",
 ]
 compilers = sorted({row["compiler"] for row in cells.values()})
 dates = sorted({row["date"] for row in cells.values()})

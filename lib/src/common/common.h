@@ -160,6 +160,17 @@ extern int RF_NS(test_portable);
 #define rf_vectors() rf_avx2()
 #endif
 
+/* A function with a frame of its own: it is neither inlined nor copied. */
+#if defined(__clang__)
+#define RF_ALONE __attribute__((noinline))
+#elif defined(__GNUC__)
+#define RF_ALONE __attribute__((noinline, noclone))
+#elif defined(_MSC_VER)
+#define RF_ALONE __declspec(noinline)
+#else
+#define RF_ALONE
+#endif
+
 /*
  * Hooks: what the library brings has names that no user defines by chance, so that a hook is replaced where
  * ringforge_config.h says so, and nowhere else.
@@ -173,7 +184,8 @@ int RF_HASH(sha512)(uint8_t out[64], const uint8_t *in, size_t len);
 #endif
 #if RF_NEED_SHA3
 int RF_HASH(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len);
-int RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
+/* Proofs of key generation put a result of their own in its place, at every call: it must be called. */
+RF_ALONE int RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
 int RF_HASH(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
 int RF_HASH(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
 #endif

@@ -23,17 +23,6 @@
 
 #define RF_WIPE_GAP 128
 
-/* A function with a frame of its own: it is neither inlined nor copied. */
-#if defined(__clang__)
-#define RF_ALONE __attribute__((noinline))
-#elif defined(__GNUC__)
-#define RF_ALONE __attribute__((noinline, noclone))
-#elif defined(_MSC_VER)
-#define RF_ALONE __declspec(noinline)
-#else
-#define RF_ALONE
-#endif
-
 /* A step of an operation: where stack is to be spared, with a frame of its own, which the next step takes again. */
 #if RINGFORGE_SMALL
 #define RF_OWN_FRAME RF_ALONE
