@@ -307,6 +307,31 @@ fn low_bits_of_sums_beside_pointers_depend_on_no_address() {
     assert!(g.has_address(more));
 }
 
+/// ~P = -1 - P: the complement of a pointer and a pointer into the same region add up to a number.
+#[test]
+fn complements_of_pointers_are_distances() {
+    let mut g = Graph::new();
+    let width = g.address_width();
+    for bits in [width, 32] {
+        let low = |g: &mut Graph, region: u16, offset: i64| {
+            let pointer = g.address(region, offset);
+            g.slice(pointer, 0, bits)
+        };
+        let (p, q, other) = (low(&mut g, 0, 24), low(&mut g, 0, 100), low(&mut g, 1, 100));
+        let complement = g.not(p);
+        let (sum, swapped) = (g.add(complement, q), g.add(q, complement));
+        assert_eq!([g.value(sum), g.value(swapped)], [Some(75); 2]);
+        let back = g.add(complement, p);
+        assert_eq!(g.value(back), Some(u64::MAX >> (64 - bits)));
+        // Other bits flipped, and pointers into other regions, say nothing.
+        let ones = g.constant(bits, u64::MAX >> (65 - bits));
+        let most = g.xor(p, ones);
+        for sum in [g.add(most, q), g.add(complement, other)] {
+            assert!(g.value(sum).is_none() && g.has_address(sum));
+        }
+    }
+}
+
 /// Constants and addresses are remembered at places that their values tell, and many share one.
 #[test]
 fn leaves_are_one_node_however_often_they_are_asked_for() {

@@ -162,7 +162,7 @@ impl Graph {
     }
 
     /// Region and offset of an address, where the node is the address or its low bits.
-    fn low_address(&self, id: NodeId) -> Option<(u16, i64)> {
+    pub(super) fn low_address(&self, id: NodeId) -> Option<(u16, i64)> {
         match self.node(id).op {
             Op::Slice { lo: 0 } => self.address_of(self.node(id).args[0]),
             _ => self.address_of(id),

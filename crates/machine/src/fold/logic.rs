@@ -91,6 +91,10 @@ impl Graph {
             (Some(_), None) => return self.xor(b, a),
             (_, Some(0)) => return a,
             _ if self.same(a, b) => return self.constant(width, 0),
+            // ~P = -1 - P, of which sums with pointers into the same region are numbers.
+            (_, Some(y)) if y == mask(width) && self.low_address(a).is_some() => {
+                return self.sub(b, a);
+            }
             (_, Some(y)) if self.node(a).op == Op::Xor => {
                 let (x, c) = (self.node(a).args[0], self.node(a).args[1]);
                 if let Some(c) = self.value(c) {
