@@ -150,7 +150,7 @@ lines += [
     "## What the reasons come from",
     "",
     "OpenSSH's `-ftrapv`: overflow stops the program. Contracts of constant time assume that it does not happen. Contracts of what a",
-    "function computes assume nothing, and gcc's calls of its own library (`__mulvsi3`) are then functions that nobody defines.",
+    "function computes assume nothing, and gcc's calls of its own library (`__mulvsi3`) are then undefined symbols.",
 ]
 compilers = sorted({row["compiler"] for row in cells.values()})
 dates = sorted({row["date"] for row in cells.values()})

@@ -118,7 +118,7 @@ pub struct CallSpec {
     /// How many conditional branches may depend on inputs, because what they depend on is released
     /// (whether a draw must be repeated, say): both ways are executed.
     pub released_branches: usize,
-    /// Whether checks that stop the program where they fail (`-ftrapv`, UBSan's traps) are taken for passed.
+    /// Whether checks that stop the program if they fail (`-ftrapv`, UBSan's traps) are assumed to pass.
     pub passes_checks: bool,
     /// Steps to execute at most before giving up: instructions, and bytes that string instructions and
     /// the C library's copies move.

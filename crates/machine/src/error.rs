@@ -132,11 +132,11 @@ pub enum LiftError {
     /// A violation after a branch on released data: that way may be impossible, so it refutes nothing.
     #[error("after a branch on released data, whose way may be impossible: {0}")]
     Released(Box<Violation>),
-    /// A leak of what a declaration may make known, if the compiler copied the function's code to where it is called:
+    /// A leak before any call of a function whose result the contract makes known: its code may have been inlined, and
     /// code that is executed has no declaration in its place.
     #[error(
-        "before any call of `{0}`, which the contract declares to write known bytes, so that its code may be inlined (compile \
-         it without -flto, or as noinline): {1}"
+        "`{0}` has not been called before this point, so it may have been inlined, and the bytes that the contract gives of \
+         it are not known (compile without -flto, or make it noinline): {1}"
     )]
     Inlined(String, Box<Violation>),
     /// The execution did not end.

@@ -161,6 +161,7 @@ fn run<I: InstructionSet>(
             loaded: r.loaded.clone(),
         })
         .collect();
+    machine.assume_checks();
     let stack_bytes = machine.deepest.unsigned_abs();
     if stack_bytes > USUAL_STACK {
         machine.assume(format!("the caller's stack has room for {stack_bytes} bytes more"));

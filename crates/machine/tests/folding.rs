@@ -332,6 +332,36 @@ fn complements_of_pointers_are_distances() {
     }
 }
 
+/// Sums of multiples of pointers in which all cancel are numbers, and those in which one is left are that one. gcc steps
+/// through an array as `(6 - P) + 2·(P + i)`.
+#[test]
+fn multiples_of_pointers_cancel() {
+    let mut g = Graph::new();
+    let width = g.address_width();
+    let (p, moved, q, r) = (g.address(0, 0), g.address(0, 10), g.address(1, 3), g.address(2, 0));
+    let six = g.constant(width, 6);
+    let rest = g.sub(six, p);
+    let twice = g.shl(moved, 1);
+    let one = g.add(rest, twice);
+    assert_eq!(g.address_of(one), Some((0, 26)));
+    let from = g.sub(one, moved);
+    assert_eq!(g.value(from), Some(16));
+    let step = g.sub(q, p);
+    let other = g.add(step, moved);
+    assert_eq!(g.address_of(other), Some((1, 13)));
+    let double = g.add(step, step);
+    let doubled = g.add(double, twice);
+    let twice_q = g.shl(q, 1);
+    let none = g.sub(doubled, twice_q);
+    assert_eq!(g.value(none), Some(20));
+    // Two are left, or one twice, or what is added is no number.
+    let x = g.input(width, 0, 0);
+    let data = g.add(rest, x);
+    for sum in [g.add(step, r), g.add(rest, twice_q), doubled, g.add(data, moved)] {
+        assert!(g.address_of(sum).is_none() && g.value(sum).is_none() && g.has_address(sum));
+    }
+}
+
 /// Constants and addresses are remembered at places that their values tell, and many share one.
 #[test]
 fn leaves_are_one_node_however_often_they_are_asked_for() {

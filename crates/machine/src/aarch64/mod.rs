@@ -34,7 +34,7 @@ mod vector;
 mod words;
 
 use crate::byte::Byte;
-use crate::core::{Decoded, Entry, Fallible, InstructionSet};
+use crate::core::{Decoded, Entry, Fallible, InstructionSet, Trap};
 use crate::object::aarch64::R_ABS64;
 pub(crate) use decode::disassemble;
 use fARM64::Instruction;
@@ -165,10 +165,14 @@ impl InstructionSet for AArch64 {
         4
     }
 
-    /// `brk` and `udf`.
-    fn is_trap(code: &[u8]) -> bool {
-        let word = code.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
-        word.is_some_and(|w| w & 0xffe0_001f == 0xd420_0000 || w >> 16 == 0)
+    /// `brk` with the numbers that compilers give it; a debugger goes on behind others.
+    fn trap(code: &[u8]) -> Option<Trap> {
+        let word = u32::from_le_bytes(*code.first_chunk()?);
+        match (word & 0xffe0_001f == 0xd420_0000, word >> 5 & 0xffff) {
+            (true, 1 | 1000) => Some(Trap::Plain),
+            (true, 0x5500..=0x55ff) => Some(Trap::Sanitizer),
+            _ => None,
+        }
     }
 
     fn step(m: &mut Machine<'_>) -> Fallible<()> {

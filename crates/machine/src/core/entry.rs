@@ -197,7 +197,8 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         // The function that is called is executed.
         stand_ins.remove(&at);
         let known = call.functions.iter().filter(|f| f.stands_in && !f.known.is_empty());
-        let unreached = known.map(|f| f.symbol.clone()).collect();
+        let unreached = known.map(|f| f.symbol.clone());
+        let unreached = unreached.filter(|f| stand_ins.values().any(|other| other == f)).collect();
         Ok(Machine {
             orders: choice.orders.iter().map(|o| ((o.0, o.1), o.2)).collect(),
             coincide,
@@ -219,7 +220,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             stand_ins,
             unreached,
             passes_checks: call.passes_checks,
-            met_checks: false,
+            checks: Default::default(),
             returned: false,
             calls: Vec::new(),
             used: 0,

@@ -27,11 +27,13 @@ use crate::graph::{Graph, NodeId, Op};
 use crate::lifted::Class;
 use crate::object::Object;
 pub(crate) use cases::{Choice, Fallible, MOST_ALIGNMENT, Order, Stop};
+pub(crate) use checks::Trap;
 pub(crate) use control::Destination;
 pub(crate) use entry::Entry;
 pub(crate) use memory::{Region, RegionKind};
 pub(crate) use outside::{Effect, Routine};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// Terms beyond which a lift gives up: some 3 GB.
 const MOST_NODES: usize = 32_000_000;
@@ -92,8 +94,8 @@ pub(crate) trait InstructionSet: Sized {
     fn decode(m: &mut Machine<'_, Self>) -> Fallible<Decoded<Self>>;
     /// Bytes that the instruction has.
     fn length(instruction: &Self::Instruction) -> usize;
-    /// Whether the first instruction of this code does nothing but stop the program.
-    fn is_trap(code: &[u8]) -> bool;
+    /// The trap with which this code begins, if it does.
+    fn trap(code: &[u8]) -> Option<Trap>;
     /// Executes `m.now`; `m.next` is the one behind it, unless that changes it.
     fn step(m: &mut Machine<'_, Self>) -> Fallible<()>;
 }
@@ -142,9 +144,10 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     stand_ins: FxHashMap<(usize, u64), String>,
     /// Those of them that write known bytes, and that no call has reached yet.
     pub unreached: Vec<String>,
-    /// Whether checks that stop the program where they fail are taken for passed, and whether one was met.
+    /// Whether checks that stop the program if they fail are assumed to pass.
     passes_checks: bool,
-    met_checks: bool,
+    /// The addresses of those that were met, and the first.
+    checks: (BTreeSet<u64>, Option<Place>),
     returned: bool,
     /// Where calls return to that have not, the last one last, if the object promises that they do.
     pub calls: Vec<(usize, u64)>,

@@ -1,7 +1,35 @@
 //! Sums, products and shifts.
 
-use super::signed;
+use super::{mask, signed};
 use crate::graph::{Graph, NodeId, Op};
+use smallvec::SmallVec;
+
+/// Nodes of a sum of pointers at most.
+const DEPTH: u8 = 12;
+
+/// A sum of multiples of pointers, by their regions, and a number.
+#[derive(Default)]
+struct Pointers {
+    of: SmallVec<[(u16, u64); 4]>,
+    k: u64,
+}
+
+impl Pointers {
+    /// Adds `scale` times a region's pointer with an offset.
+    fn add(&mut self, region: u16, scale: u64, offset: u64) {
+        self.k = self.k.wrapping_add(scale.wrapping_mul(offset));
+        match self.of.iter_mut().find(|t| t.0 == region) {
+            Some(term) => term.1 = term.1.wrapping_add(scale),
+            None => self.of.push((region, scale)),
+        }
+    }
+
+    /// The regions whose multiples do not vanish modulo 2^width.
+    fn left(&self, width: u8) -> SmallVec<[(u16, u64); 4]> {
+        let low = self.of.iter().map(|t| (t.0, t.1 & mask(width)));
+        low.filter(|t| t.1 != 0).collect()
+    }
+}
 
 impl Graph {
     /// The folded node of an operation on other arguments of the same widths.
@@ -56,10 +84,7 @@ impl Graph {
             }
             _ => {}
         }
-        if let Some(sum) = self.rebase(a, b).or_else(|| self.rebase(b, a)) {
-            return sum;
-        }
-        if let Some(sum) = self.cancel(a, b).or_else(|| self.cancel(b, a)) {
+        if let Some(sum) = self.of_pointers(a, b, 1) {
             return sum;
         }
         if let Some((x, y)) = self.halved(a, b).or_else(|| self.halved(b, a)) {
@@ -110,55 +135,61 @@ impl Graph {
         carries.then_some((x, y))
     }
 
-    /// `(P - Q + c) + R` for pointers with Q and R of one region: compilers step through one array
-    /// by the distance of two.
-    fn rebase(&mut self, distance: NodeId, base: NodeId) -> Option<NodeId> {
-        let (region, offset) = self.address_of(base)?;
-        let node = self.node(distance);
-        let (difference, c) = match node.op {
-            Op::Add => (node.args[0], self.value(node.args[1])?),
-            _ => (distance, 0),
-        };
-        let node = self.node(difference);
-        if node.op != Op::Sub {
+    /// `a + c·b`, if all pointers in it cancel, or all but one: compilers step through one array by the distance of two,
+    /// and index an array by multiples of a pointer into it.
+    fn of_pointers(&mut self, a: NodeId, b: NodeId, c: u64) -> Option<NodeId> {
+        if !(self.has_address(a) && self.has_address(b)) {
             return None;
         }
-        let (p, q) = (self.address_of(node.args[0])?, self.address_of(node.args[1])?);
-        if q.0 != region {
-            return None;
+        let width = self.width(a);
+        let (mut sum, mut depth) = (Pointers::default(), DEPTH);
+        self.pointers(a, 1, &mut depth, &mut sum)?;
+        self.pointers(b, c, &mut depth, &mut sum)?;
+        match sum.left(width)[..] {
+            [] => Some(self.constant(width, sum.k)),
+            [(region, 1)] if width == self.address_width() => {
+                Some(self.address(region, sum.k as i64))
+            }
+            _ => None,
         }
-        let offset = offset.wrapping_sub(q.1).wrapping_add(p.1).wrapping_add(c as i64);
-        Some(self.address(p.0, offset))
     }
 
-    /// `(c - P) + Q` for the low bits of pointers into one region.
-    fn cancel(&mut self, difference: NodeId, base: NodeId) -> Option<NodeId> {
-        let distance = self.distance(difference, base)?;
-        Some(self.constant(self.width(base), distance))
-    }
-
-    /// Its value, in the low bits that both have.
-    fn distance(&self, difference: NodeId, base: NodeId) -> Option<u64> {
-        let (region, to) = self.low_address(base)?;
-        let node = self.node(difference);
-        if node.op != Op::Sub {
-            return None;
-        }
-        let c = self.value(node.args[0])?;
-        let (other, from) = self.low_address(node.args[1])?;
-        (other == region).then(|| c.wrapping_add(to.wrapping_sub(from) as u64))
-    }
-
-    /// The low `width` bits of a sum, if they are `(c - P) + Q` in what its parts have of the pointers.
+    /// The low `width` bits of a sum, if no pointer is left in what its parts have of them.
     pub(super) fn low_distance(&self, sum: NodeId, width: u8) -> Option<u64> {
-        let args = &self.node(sum).args;
-        [(args[0], args[1]), (args[1], args[0])].into_iter().find_map(|(difference, base)| {
-            let mut inner = difference;
+        let (mut all, mut depth) = (Pointers::default(), DEPTH);
+        for &part in &self.node(sum).args {
+            let mut inner = part;
             while let Op::Zext | Op::Sext = self.node(inner).op {
                 inner = self.node(inner).args[0];
             }
-            (self.width(inner) >= width).then(|| self.distance(inner, base)).flatten()
-        })
+            if self.width(inner) < width {
+                return None;
+            }
+            self.pointers(inner, 1, &mut depth, &mut all)?;
+        }
+        all.left(width).is_empty().then_some(all.k)
+    }
+
+    /// Adds `scale` times a node that is a sum of multiples of pointers and numbers.
+    fn pointers(&self, id: NodeId, scale: u64, depth: &mut u8, sum: &mut Pointers) -> Option<()> {
+        if let Some((region, offset)) = self.low_address(id) {
+            sum.add(region, scale, offset as u64);
+            return Some(());
+        }
+        *depth = depth.checked_sub(1)?;
+        let node = self.node(id);
+        let minus = scale.wrapping_neg();
+        match node.op {
+            Op::Const(value) => sum.k = sum.k.wrapping_add(scale.wrapping_mul(value)),
+            Op::Shl(c) => self.pointers(node.args[0], scale.wrapping_shl(c.into()), depth, sum)?,
+            Op::Add | Op::Sub => {
+                let second = if node.op == Op::Add { scale } else { minus };
+                self.pointers(node.args[0], scale, depth, sum)?;
+                self.pointers(node.args[1], second, depth, sum)?;
+            }
+            _ => return None,
+        }
+        Some(())
     }
 
     /// Region and offset of an address, where the node is the address or its low bits.
@@ -191,6 +222,9 @@ impl Graph {
             let base = self.binary(width, Op::Sub, p, q);
             let c = self.constant(width, difference as u64);
             return self.add(base, c);
+        }
+        if let Some(difference) = self.of_pointers(a, b, u64::MAX) {
+            return difference;
         }
         self.binary(width, Op::Sub, a, b)
     }

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 
 /// `e_flags`: version 5 of the ABI.
 pub(crate) const EABI_5: u64 = 0x0500_0000;
-/// `e_flags`: calls pass floating-point numbers in integer registers, or in those of their own. Linkers write which
-/// [AAELF32 §5.2]; assemblers leave it to the attributes, which say it too. What is executed passes none.
+/// `e_flags`: the soft or the hard float ABI, which linkers write [AAELF32 §5.2] and assemblers leave to the attributes.
+/// The executed code passes no floating-point arguments.
 pub(crate) const FLOAT_ABI: u64 = 0x200 | 0x400;
 
 pub(crate) const R_ABS32: u32 = 2;

@@ -36,7 +36,7 @@ mod select;
 
 use crate::byte::Byte;
 use crate::core::conditions::Flags;
-use crate::core::{Decoded, Effect, Entry, Fallible, InstructionSet, Routine, Value};
+use crate::core::{Decoded, Effect, Entry, Fallible, InstructionSet, Routine, Trap, Value};
 use crate::fold::{gather, scatter};
 use crate::lifted::Class;
 use crate::object::Object;
@@ -203,8 +203,9 @@ impl InstructionSet for Thumb {
     }
 
     /// `udf` in 16 and in 32 bits.
-    fn is_trap(code: &[u8]) -> bool {
-        matches!(code, [_, 0xde, ..] | [0xf0..=0xff, 0xf7, _, 0xa0..=0xaf, ..])
+    fn trap(code: &[u8]) -> Option<Trap> {
+        let udf = matches!(code, [_, 0xde, ..] | [0xf0..=0xff, 0xf7, _, 0xa0..=0xaf, ..]);
+        udf.then_some(Trap::Plain)
     }
 
     fn step(m: &mut Machine<'_>) -> Fallible<()> {

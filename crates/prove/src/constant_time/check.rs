@@ -254,7 +254,7 @@ impl Run<'_> {
                 return Verdict::Unknown;
             }
             LiftError::Violation(Violation::ConstantTime { at, .. }) => {
-                return match self.depends(call) {
+                return match self.depends(call, at) {
                     Some(names) => {
                         let text = format!("{text}; the value depends on {names}");
                         report.say(ReasonKind::ConstantTime, text, Some(at), &call.name);
@@ -292,12 +292,15 @@ impl Run<'_> {
         verdict
     }
 
-    /// Executes the call again with terms: names of what the leak depends on, if it is one.
-    fn depends(&self, call: &Call) -> Option<String> {
+    /// Executes the call again with terms: names of what the leak at that place depends on, if it is one. What is met
+    /// before was taken for a check without terms.
+    fn depends(&self, call: &Call, place: &Place) -> Option<String> {
         let spec = CallSpec { max_steps: STEPS_WITH_TERMS, ..call.spec.clone() };
         let mut graph = Graph::new();
         match lift(self.object, &spec, &mut graph, &mut |_| true) {
-            Err(LiftError::Violation(Violation::ConstantTime { depends, .. })) => {
+            Err(LiftError::Violation(Violation::ConstantTime { depends, at, .. }))
+                if at.address == place.address =>
+            {
                 Some(self.inputs_below(&graph, depends))
             }
             _ => None,

@@ -323,9 +323,9 @@ fn what_is_left_on_cortex_m4_is_seen() {
     assert!(verdict == Verdict::Refuted && text.contains("left in the stack"), "{text}");
 }
 
-/// Overflow may depend on secrets: what stops the program then is taken not to happen, and said to be.
+/// Overflow may depend on secrets: checks that stop the program then are assumed to pass, and the report says so.
 #[test]
-fn checks_that_stop_the_program_are_taken_for_passed() {
+fn checks_that_stop_the_program_are_assumed_to_pass() {
     let run = |body: &str| {
         let contract = SafetyContract::parse(&contract(ARRAYS)).unwrap();
         let report = check(&object(body), &contract, &Options::default(), &Quiet);
@@ -338,22 +338,33 @@ fn checks_that_stop_the_program_are_taken_for_passed() {
             "mov eax, [rsi]\n add eax, [rsi+4]\n {branch}\n mov [rdi], eax\n mov [rdi+4], eax\n ret\n9: {trap}"
         )
     };
-    let says = "no check of the compiler's fails";
-    for trap in ["ud2", "ud1 eax, [rax+8]", ".byte 0x67\n ud1 eax, [rax+8]"] {
-        for branch in ["jo 9f", "jno 8f\n ud2\n8:", "js 9f"] {
-            let (verdict, assumed) = run(&body(branch, trap));
-            assert!(
-                verdict == Verdict::Proved && assumed.contains(says),
-                "{branch} {trap}: {assumed}"
-            );
-        }
+    let says = "no overflow check or sanitizer trap fails";
+    // What only sanitizers write is a check behind any condition, others behind the overflow flag.
+    let sanitizer = ".byte 0x67\n ud1 eax, [rax+8]";
+    let proved = [
+        ("jo 9f", "ud2"),
+        ("jo 9f", "ud1 eax, [rax+8]"),
+        ("jo 9f", sanitizer),
+        ("js 9f", sanitizer),
+        ("jno 8f\n ud2\n8:", "ret"),
+        ("jo 9f\n add eax, 5\n jo 9f", "ud2"),
+    ];
+    for (branch, trap) in proved {
+        let (verdict, assumed) = run(&body(branch, trap));
+        assert!(verdict == Verdict::Proved && assumed.contains(says), "{branch} {trap}: {assumed}");
+        let count = format!("there are {},", branch.matches("jo").count().max(1));
+        assert!(branch.contains("jno") || assumed.contains(&count), "{assumed}");
     }
-    // A way that does something first, that only may stop, that a linker changes, or both ways.
+    // A trap of the program's own, a way that does something first, instructions that do not stop, one that a linker
+    // changes, one that lies in data, or both ways.
     for (branch, trap) in [
+        ("js 9f", "ud2"),
         ("jo 9f", "nop\n ud2"),
         ("jo 9f", "ret"),
         ("jo 9f", "int 3"),
+        ("jo 9f", "ud2\n .ascii \"xen\"\n cpuid"),
         ("jo 9f", ".reloc 9b, R_X86_64_32, f\n ud2\n nop\n nop"),
+        ("jo k", "ret\n .data\nk: ud2"),
         ("jo 9f\n ud2", "ud2"),
         ("jc 8f\n8:", "ud2"),
     ] {
@@ -361,9 +372,11 @@ fn checks_that_stop_the_program_are_taken_for_passed() {
         assert!(verdict != Verdict::Proved && !assumed.contains(says), "{branch} {trap}");
     }
     // A number that is known decides as ever.
-    let known = "xor eax, eax\n jno 9f";
-    assert_ne!(run(&body(known, "ud2")).0, Verdict::Proved);
+    assert_ne!(run(&body("xor eax, eax\n jno 9f", "ud2")).0, Verdict::Proved);
     assert!(!run(&body("xor edx, edx\n jo 9f", "ud2")).1.contains(says));
+    // What a check leaves unknown may be a constant: the later branch compares x with itself.
+    let later = "mov rax, rsp\n add rax, [rsi]\n jo 9f\n mov eax, [rsi]\n xor eax, [rsi]\n jnz 8f\n nop\n8:";
+    assert_eq!(run(&body(later, "ud2")).0, Verdict::Unknown);
 
     // What gcc calls for it.
     let call = |function: &str, low: &str| {
@@ -383,8 +396,14 @@ fn checks_that_stop_the_program_are_taken_for_passed() {
     for body in [upper, long.replace("esi, [rsi+4]", "rsi, r11")] {
         assert_ne!(run(&body).0, Verdict::Proved, "{body}");
     }
-    for name in ["__addvti3", "__addvsi2", "__absvsi2", "__addv", "addvsi3"] {
+    for name in ["__addvti3", "__addvsi2", "__absvsi2", "__addv", "addvsi3", "\"__abévsi3\""] {
         assert_eq!(run(&call(name, "eax")).0, Verdict::Unknown, "{name}");
+    }
+    // A sum of numbers that overflows stops the program for sure; one that just fits does not.
+    for (number, verdict) in [("0x7fffffff", Verdict::Unknown), ("0x7ffffffe", Verdict::Proved)] {
+        let sum = call("__addvsi3", "eax").replace("edi, [rsi]", &format!("edi, {number}"));
+        let sum = sum.replace("mov esi, [rsi+4]", "mov esi, 1");
+        assert_eq!(run(&sum).0, verdict, "{number}");
     }
 }
 
@@ -423,6 +442,10 @@ fn a_declaration_stands_in_for_a_function_of_the_object() {
     let early = body("nop").replace("call g", "cmp byte ptr [rsi], 5\n jne 9f\n call g\n9:");
     assert_eq!(run(plain, &early, first, "\"f\"").0, Verdict::Unknown);
     assert_eq!(run(plain, &early, "", "\"f\"").0, Verdict::Refuted);
+    // The function in whose place a declaration stands is no such function itself.
+    let own =
+        body("nop").replace("g: mov rax, [rsi]", "g: mov rax, [rsi]\n cmp al, 5\n jne 9f\n9:");
+    assert_eq!(run(plain, &own, first, "\"g\"").0, Verdict::Refuted);
     let late = body("mov rsi, [rdi]\n cmp byte ptr [rdi+1], 5\n jne 9f\n nop\n9:");
     assert_eq!(run(plain, &late, first, "\"f\"").0, Verdict::Refuted);
     // The function itself is executed under its own name, and used more stack than it may have.
