@@ -78,3 +78,45 @@ fn tests_alone_use_their_tools() {
         assert!(!needs(&name).contains(&"testing".to_owned()), "crates/{name} depends on it");
     }
 }
+
+/// Sources below a directory.
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Conditions of `if … { … } else { x.max(1) }` that compare.
+fn clamps(text: &str) -> Vec<&str> {
+    let each = text.match_indices("} else {").filter_map(|(at, end)| {
+        let (before, after) = (&text[..at], &text[at + end.len()..]);
+        let body = after.split('}').next().unwrap_or_default();
+        let head = &before[..before.rfind('{')?];
+        let condition = &head[head.rfind("if ")?..];
+        let compares = condition.contains(['<', '>']) && !condition.contains([';', '{']);
+        let limits = body.contains(".max(") || body.contains(".min(");
+        (compares && limits && !body.contains(';')).then_some(condition)
+    });
+    each.collect()
+}
+
+/// rustc 1.95 (LLVM 22) drops the upper limit of `if x >= 9 { 9 } else { x.max(1) }` where it optimises. `x.clamp(1, 9)` is
+/// compiled as it should be.
+#[test]
+fn no_source_has_a_form_that_rustc_compiles_wrongly() {
+    assert_eq!(clamps("let y = if x >= 9 { 9 } else { x.max(1) };"), ["if x >= 9 "]);
+    assert_eq!(clamps("if a == b {\n 0\n} else {\n x.min(1)\n}").len(), 0);
+    assert_eq!(clamps("if a < b {\n 0\n} else {\n f(x);\n x.min(1)\n}").len(), 0);
+    let mut all = Vec::new();
+    sources(&root().join("crates"), &mut all);
+    assert!(all.len() > 300, "{}", all.len());
+    for path in all {
+        let text = std::fs::read_to_string(&path).expect("a source");
+        assert_eq!(clamps(&text), [""; 0], "{}", path.display());
+    }
+}
