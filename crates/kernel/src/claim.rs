@@ -118,17 +118,17 @@ impl Facts {
             hi = hi.checked_add(l.max(h)).ok_or(LARGE)?;
             Ok(())
         };
-        for group in self.groups(s) {
+        for group in self.groups(&s.t) {
             match self.whole(&group)? {
                 Some((fun, content)) => {
-                    let (from, to) = self.domain(group.base)?;
+                    let (from, to) = self.domain(group.0)?;
                     let range = self.enumerated.range(fun, from, to);
                     let (l, h) = range.ok_or("a function of too many values")?;
                     add((l.into(), h.into()), content)?;
                 }
                 // Too large to be enumerated together, or one atom alone.
                 None => {
-                    for (a, c) in group.terms {
+                    for (a, c) in group.1 {
                         let bounds = self.bounds(a);
                         add(bounds.ok_or_else(|| format!("atom {a} has no interval"))?, c)?;
                     }
@@ -154,10 +154,12 @@ impl Facts {
         let inverse = inverse.ok_or("a scale that has a common divisor with the modulus")?;
         let scaled = |c: i128| c.rem_euclid(modulus) * i128::from(inverse);
         let mut is = Form::constant(scaled(seen.k));
-        for group in self.groups(&seen) {
-            let base = group.base;
-            if !group.functions {
-                is.t.push((base, scaled(group.terms[0].1)));
+        for group in self.groups(&seen.t) {
+            let base = group.0;
+            if let [(a, c)] = group.1[..]
+                && a == base
+            {
+                is.t.push((a, scaled(c)));
                 continue;
             }
             let whole = self.whole(&group)?;
@@ -224,53 +226,37 @@ impl Facts {
         self.congruent(atom, is)
     }
 
-    /// The terms of a form by the atom that they are, or are functions of.
-    fn groups(&self, s: &Form) -> Vec<Group> {
-        let mut all: Vec<(AtomId, bool, AtomId, i128)> =
-            s.t.iter()
-                .map(|&(a, c)| match self.atoms[a as usize] {
-                    Atom::Function { of, .. } => (of, true, a, c),
-                    _ => (a, false, a, c),
-                })
-                .collect();
-        all.sort_unstable_by_key(|t| (t.0, t.2));
-        let group = |g: &[(AtomId, bool, AtomId, i128)]| Group {
-            base: g[0].0,
-            functions: g.iter().any(|t| t.1),
-            terms: g.iter().map(|t| (t.2, t.3)).collect(),
-        };
-        all.chunk_by(|x, y| x.0 == y.0).map(group).collect()
+    /// Terms by the atom that they are, or are functions of.
+    pub(crate) fn groups<C: Copy + Ord>(&self, terms: &[(AtomId, C)]) -> Vec<Group<C>> {
+        let mut all = Vec::from_iter(terms.iter().map(|&t| (self.base(t.0), t)));
+        all.sort_unstable();
+        all.chunk_by(|x, y| x.0 == y.0).map(|g| (g[0].0, g.iter().map(|t| t.1).collect())).collect()
     }
 
     /// A group as one function of its base and what all its coefficients are multiples of, where 64 bits
     /// hold every value exactly.
-    fn whole(&mut self, group: &Group) -> Result<Option<(FunId, i128)>, Why> {
-        if !group.functions {
+    fn whole(&mut self, (base, terms): &Group<i128>) -> Result<Option<(FunId, i128)>, Why> {
+        if terms.iter().all(|t| t.0 == *base) {
             return Ok(None);
         }
-        let content = group.terms.iter().fold(0u128, |g, t| gcd(g, t.1.unsigned_abs()));
+        let content = terms.iter().fold(0u128, |g, t| gcd(g, t.1.unsigned_abs()));
         let content = i128::try_from(content.max(1)).map_err(|_| LARGE)?;
-        let (mut terms, mut size) = (Vec::new(), 0i128);
-        for &(a, c) in &group.terms {
+        let (mut divided, mut size) = (Vec::new(), 0i128);
+        for &(a, c) in terms {
             let Ok(c) = i64::try_from(c / content) else { return Ok(None) };
-            terms.push((a, c));
+            divided.push((a, c));
             // The interval of a function holds every value that it takes. Where the base takes none, a sum that
             // wraps adds a point to what is enumerated, and takes none away.
             let bounds = self.bounds(a);
             let (l, h) = bounds.ok_or_else(|| format!("atom {a} has no interval"))?;
             size = size.saturating_add(i128::from(c).abs().saturating_mul(l.abs().max(h.abs())));
         }
-        Ok((size < 1 << 62).then(|| (self.group_function(&terms, 64), content)))
+        Ok((size < 1 << 62).then(|| (self.group_function(&divided, 64), content)))
     }
 }
 
-/// Terms of one base.
-struct Group {
-    base: AtomId,
-    /// Whether a function is among them.
-    functions: bool,
-    terms: Vec<(AtomId, i128)>,
-}
+/// Terms of one base, by atom.
+pub(crate) type Group<C> = (AtomId, Vec<(AtomId, C)>);
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {

@@ -12,9 +12,6 @@ use ringforge_machine::graph::Op;
 /// Once one evaluation of all functions of a case costs more, none is composed: what it costs is what is kept.
 const COMPOSED: usize = 1 << 23;
 
-/// Terms of a word.
-type Terms = Vec<(AtomId, i64)>;
-
 impl Facts {
     /// Whether two words are congruent modulo 2^bits, for the bits of both.
     ///
@@ -28,16 +25,14 @@ impl Facts {
             return Ok(());
         }
         let mut left = x.plus(y, -1);
-        while let Some(&(latest, _)) = left.t.last() {
+        // The group of the latest base: functions of an atom are younger than the atom.
+        while let Some((base, group)) = self.groups(&left.t).pop() {
             self.enumerated.pay(left.t.len())?;
-            // The group of the latest base: functions of an atom are younger than the atom.
-            let base = left.t.iter().map(|t| self.base(t.0)).max().unwrap_or(latest);
-            let all = std::mem::take(&mut left.t).into_iter();
-            let (group, rest): (Terms, Terms) = all.partition(|t| self.base(t.0) == base);
-            let functions = group.iter().any(|t| t.0 != base);
-            let mut rest = Word { bits: left.bits, k: left.k, t: rest };
-            if !functions {
-                let c = group[0].1;
+            let mut rest = left;
+            rest.t.retain(|t| self.base(t.0) != base);
+            if let [(a, c)] = group[..]
+                && a == base
+            {
                 // A remainder is congruent to its word, for as many bits as the word has.
                 let enough = |w: &&Word| u32::from(w.bits) + c.trailing_zeros() >= rest.bits.into();
                 let word = match (self.get(base)?, self.low(base).filter(enough)) {
