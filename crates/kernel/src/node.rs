@@ -117,7 +117,7 @@ impl Visit<'_> {
             Op::Sub => Ok(self.word(args[0]).plus(self.word(args[1]), -1)),
             Op::Shl(k) => Ok(self.word(args[0]).times(1i64.wrapping_shl(k.into()), w)),
             Op::Mul => self.product(&arg(0), &arg(1), w),
-            Op::Slice { .. } | Op::Sext | Op::Zext => {
+            Op::Slice { .. } | Op::Sext | Op::Zext | Op::SatS | Op::SatU => {
                 self.step(&arg(0), width(&args[0]), &node.op, w)
             }
             Op::Lshr(k) | Op::Ashr(k) => {
@@ -139,29 +139,20 @@ impl Visit<'_> {
                 (Some(_), x, _) => Ok(x),
                 (None, x, y) => Ok(if x == y { x } else { Word::default() }),
             },
-            Op::SatS | Op::SatU => {
-                let (word, from) = (arg(0), width(&args[0]));
-                let Some(Rule::Extend { form, by }) = self.rules.as_slice().first() else {
-                    return Ok(Word::default());
-                };
-                self.rules.next();
-                // An integer that both words hold is not changed.
-                let (own, result) = (ends(from, true), ends(w, node.op == Op::SatS));
-                let both = (own.0.max(result.0), own.1.min(result.1));
-                self.lies(&word, form, by, from, both)?;
-                Ok(Word::of(form, w))
-            }
             Op::Eq | Op::Ult | Op::Slt => Ok(Word::default()),
         }
     }
 
-    /// A part of a word of `from` bits, or its extension.
+    /// A part of a word of `from` bits, its extension, or its saturation.
     fn step(&mut self, word: &Word, from: u8, op: &Op, width: u8) -> Result<Word, Why> {
         if let Op::Slice { lo: 0 } = op {
             return Ok(word.low(width));
         }
+        let saturates = matches!(op, Op::SatS | Op::SatU);
         // A constant is one.
-        if let Some(k) = word.number(from) {
+        if let Some(k) = word.number(from)
+            && !saturates
+        {
             let bits = k as u64 & (u64::MAX >> (64 - from));
             let value = match op {
                 Op::Slice { lo } => (bits >> lo) as i64,
@@ -172,13 +163,17 @@ impl Visit<'_> {
         }
         match (self.rules.next(), op) {
             // The low bits of an extension are those of the word.
-            (None, Op::Slice { .. }) => Ok(Word::default()),
+            (None, _) if saturates || matches!(op, Op::Slice { .. }) => Ok(Word::default()),
             (None, _) => Ok(word.clone()),
             (Some(Rule::Function { base, args }), _) => {
                 self.function(op, width, &[(word.clone(), from)], (*base, args))
             }
-            (Some(Rule::Extend { form, by }), Op::Sext | Op::Zext) => {
-                self.lies(word, form, by, from, ends(from, *op == Op::Sext))?;
+            (Some(Rule::Extend { form, by }), Op::Sext | Op::Zext | Op::SatS | Op::SatU) => {
+                // An integer that both words hold is not changed.
+                let own = ends(from, *op != Op::Zext);
+                let result = ends(width, matches!(op, Op::Sext | Op::SatS));
+                let both = (own.0.max(result.0), own.1.min(result.1));
+                self.lies(word, form, by, from, both)?;
                 Ok(Word::of(form, width))
             }
             (Some(Rule::Quotient { form, base, zeros, .. }), &Op::Slice { lo }) => {

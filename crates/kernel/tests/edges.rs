@@ -365,6 +365,21 @@ fn saturations_that_change_nothing() {
     }
 }
 
+/// Without a rule nothing is known of a saturation, not even the low bits: those of 70,000 are no bits of its end.
+#[test]
+fn saturations_without_a_rule_are_unknown() {
+    for (op, constant) in [(Op::SatS, false), (Op::SatU, false), (Op::SatS, true), (Op::SatU, true)]
+    {
+        let mut b = Bench::new(&[(-70_000, 70_000, 32)]);
+        let (x, c) = (b.input(0), b.constant(32, 70_000));
+        let y = b.node(16, op, &[if constant { c } else { x }]);
+        let b = b.outputs(&[y]);
+        let low = if constant { "16 4464 0" } else { "16 0 1 0 1" };
+        let text = format!("input 0 0\nnode {y} 0 is {low}");
+        refused(&b, &text, 2, "0 bits are known of one word, 16 of the other");
+    }
+}
+
 /// Parts of one word with another part between them are not that word.
 #[test]
 fn a_whole_has_nothing_in_between() {
