@@ -255,14 +255,6 @@ impl Facts {
         }
         Ok(Residue::sum(m, low(form.k), t))
     }
-
-    /// What a remainder, a value or a floor quotient is of, modulo m, if that is linear.
-    pub(crate) fn before_rounding(&self, a: AtomId, m: u32) -> Option<Residue> {
-        match &self.atoms[a as usize] {
-            Atom::Floor { form, .. } => self.linear(form, m).ok(),
-            _ => self.linear(&self.low(a)?.integer(), m).ok(),
-        }
-    }
 }
 
 /// Whether a residue is over atoms before this one, so that expanding it ends.
@@ -328,12 +320,8 @@ mod tests {
             assert_eq!(found(256), is(256, 249, &[(x, 5)]));
             assert_eq!(found(4), is(4, 1, &[(x, 1)]));
             assert_eq!((found(512), found(3), found(24)), (None, None, None));
-            // More bits of what they are of are those of the integer that the word is written as.
-            assert_eq!(facts.before_rounding(a, 512), is(512, 505, &[(x, 5)]));
         }
         assert!(facts.congruence(floor, 4).is_none());
-        assert_eq!(facts.before_rounding(floor, 16), is(16, 7, &[(x, 3)]));
-        assert_eq!(facts.before_rounding(x, 16), None);
         // Names of quotients have residues modulo powers of two alone, names of functions none.
         let fun = facts.enumerated.funs.lin(16, 1, 1, &[]);
         let function = facts.atom(Atom::Function { of: x, fun }).expect("a function");

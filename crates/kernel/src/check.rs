@@ -99,23 +99,14 @@ pub fn recheck(
     Ok(accepted)
 }
 
-/// The arrays that a case reads.
-pub fn operands(contract: &Contract, call: &CallCase) -> Vec<Operand> {
+/// A case of a contract.
+pub fn case<'a>(contract: &Contract, graph: &'a Graph, call: &'a CallCase) -> Case<'a> {
     let operand = |((lo, hi), i): ((i64, i64), usize)| Operand {
         lo,
         hi,
         bits: contract.arguments[i].element.bits(),
     };
-    call.ranges(contract).into_iter().zip(contract.inputs()).map(operand).collect()
-}
-
-/// A case of a contract, with the arrays that it reads.
-pub fn case<'a>(
-    contract: &Contract,
-    graph: &'a Graph,
-    call: &'a CallCase,
-    operands: &'a [Operand],
-) -> Case<'a> {
+    let operands = call.ranges(contract).into_iter().zip(contract.inputs()).map(operand).collect();
     let output = &contract.arguments[contract.output()];
     let target = Target {
         bits: output.element.bits(),
@@ -138,8 +129,7 @@ pub fn walked(
     limits: Limits,
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Walked, Refused> {
-    let operands = operands(contract, call);
-    replay::walk(&case(contract, graph, call, &operands), lines, limits.work, tick)
+    replay::walk(&case(contract, graph, call), lines, limits.work, tick)
 }
 
 /// Compares the outputs of a case that was walked over with what the contract asks for.
@@ -181,15 +171,12 @@ impl Values for Expanded<'_> {
         whole.map_or_else(|| self.facts.congruence(v, m), |w| Some(w.modulo(m)))
     }
 
-    fn rounded(&self, v: u32) -> Option<Rounded> {
-        match &self.facts.atoms[v as usize] {
-            Atom::Floor { bits, .. } => Some(Rounded::Floor(*bits)),
-            _ => Some(Rounded::Low(self.facts.low(v)?.bits)),
-        }
-    }
-
-    fn before_rounding(&self, v: u32, m: u32) -> Option<Residue> {
-        self.facts.before_rounding(v, m)
+    fn rounded(&self, v: u32, need: u8) -> Option<(Rounded, Residue)> {
+        let (how, form) = match (&self.facts.atoms[v as usize], self.facts.low(v)) {
+            (Atom::Floor { form, bits }, _) => (Rounded::Floor(*bits), (**form).clone()),
+            (_, word) => (Rounded::Low(word?.bits), word?.integer()),
+        };
+        Some((how, self.facts.linear(&form, how.of(need)?).ok()?))
     }
 
     fn count(&self) -> usize {
@@ -210,22 +197,32 @@ impl std::ops::AddAssign for Replayed {
 mod tests {
     use super::*;
     use crate::compare::Term;
-    use crate::form::Form;
+    use crate::form::{Form, Word};
 
     #[test]
     fn values_are_rounded_as_their_atoms_say() {
         let mut facts = Facts::new(vec![(-9, 9)], 1 << 10);
         let x = facts.atom(Atom::Input { operand: 0, index: 0 }).expect("an input");
-        let low = crate::form::Word::atom(x, 8);
-        let low = facts.atom(Atom::Low(low.into())).expect("a remainder");
-        let floor = Atom::Floor { form: Form::atom(low).into(), bits: 3 };
-        let floor = facts.atom(floor).expect("a quotient");
+        let word = Word { bits: 8, k: -7, t: vec![(x, 5)] };
+        let low = facts.atom(Atom::Low(word.clone().into())).expect("a remainder");
+        let value = facts.atom(Atom::Value { node: 0, bits: 16 }).expect("a value");
+        facts.tell(value, word).expect("earlier atoms");
+        let form = Form { k: 7, t: vec![(low, -13)] };
+        let floor = facts.atom(Atom::Floor { form: form.into(), bits: 3 }).expect("a quotient");
         let inputs = Expanded { facts: &facts, leaves: None };
-        let told = [x, low, floor].map(|v| inputs.rounded(v));
-        assert_eq!(told, [None, Some(Rounded::Low(8)), Some(Rounded::Floor(3))]);
-        let of = |v, m| inputs.before_rounding(v, m);
-        let one = |m, v| Some(Residue { m, k: 0, t: vec![(Term::Value(v), 1)] });
-        assert_eq!([of(x, 16), of(low, 16), of(floor, 32)], [None, one(16, x), one(32, low)]);
+        let is = |how, m, k, v, c| Some((how, Residue { m, k, t: vec![(Term::Value(v), c)] }));
+        for v in [low, value] {
+            // More bits of what they are of are those of the integer that the word is written as.
+            for (need, k) in [(4, 9), (8, 249), (9, 505)] {
+                let want = is(Rounded::Low(8), 1 << need, k, x, 5);
+                assert_eq!(inputs.rounded(v, need), want);
+            }
+            assert!(inputs.rounded(v, 31).is_some() && inputs.rounded(v, 32).is_none());
+        }
+        assert_eq!(inputs.rounded(floor, 1), is(Rounded::Floor(3), 16, 7, low, 3));
+        assert_eq!(inputs.rounded(floor, 28).map(|r| r.1.m), Some(1 << 31));
+        assert!(inputs.rounded(floor, 29).is_none() && inputs.rounded(floor, 255).is_none());
+        assert_eq!(inputs.rounded(x, 4), None);
     }
 
     /// What is known modulo 8 is known modulo 4 and 2, and not modulo 16 or 3.

@@ -13,18 +13,6 @@ const MOST: usize = 1 << 25;
 /// Products of moduli lie below this.
 const LARGEST: i128 = 1 << 62;
 
-/// Names, and what they are forms in.
-pub(crate) struct Integers<'a> {
-    /// Pairwise coprime numbers.
-    pub moduli: &'a [u32],
-    /// Atoms: forms are affine in these,
-    pub left: &'a [AtomId],
-    /// and in these.
-    pub right: &'a [AtomId],
-    /// The names.
-    pub names: &'a [AtomId],
-}
-
 /// Moduli without a common divisor.
 struct Basis {
     product: i128,
@@ -61,20 +49,23 @@ impl Basis {
 }
 
 impl Facts {
-    /// Finds the integer forms of names, and records what they are modulo q.
+    /// Finds the forms with integer coefficients that names are, affine in the atoms of either side, and records what
+    /// they are modulo q. They are known modulo each of the moduli.
     ///
     /// # Errors
     /// The condition that fails.
     pub(crate) fn chinese(
         &mut self,
-        of: &Integers,
+        moduli: &[u32],
+        sides: [&[AtomId]; 2],
+        names: &[AtomId],
         q: u32,
         tick: &(dyn Fn(f64) -> bool + Sync),
     ) -> Result<(), Why> {
-        let basis = Basis::new(of.moduli)?;
-        let n = of.left.len().max(of.right.len());
+        let basis = Basis::new(moduli)?;
+        let n = sides[0].len().max(sides[1].len());
         let mut leaves = FxHashMap::default();
-        for (side, atoms) in [(0, of.left), (1, of.right)] {
+        for (side, atoms) in (0..).zip(sides) {
             for (i, &a) in atoms.iter().enumerate() {
                 leaves.insert(a, (side, i as u32));
                 // A name of one atom is the same integer.
@@ -87,13 +78,13 @@ impl Facts {
         }
         let over = Expanded { facts: self, leaves: Some(leaves) };
         let mut found: Vec<(Entry, u32)> = Vec::new();
-        for (&p, number) in of.moduli.iter().zip(0..) {
+        for (&p, number) in moduli.iter().zip(0..) {
             let form = |&a: &AtomId| {
                 self.get(a)?;
                 let known = self.congruence(a, p);
                 known.ok_or_else(|| format!("atom {a} is not known modulo {p}"))
             };
-            let forms = of.names.iter().map(form).collect::<Result<Vec<Residue>, Why>>()?;
+            let forms = names.iter().map(form).collect::<Result<Vec<Residue>, Why>>()?;
             let all = coefficients(&over, p, n, &forms, MOST, tick).map_err(|e| match e {
                 Mismatch::Cancelled => "stopped".into(),
                 e => format!("modulo {p}: {e}"),
@@ -101,11 +92,11 @@ impl Facts {
             found.extend(all.into_iter().map(|entry| (entry, number)));
         }
         found.sort_unstable();
-        let mut integers = Vec::with_capacity(of.names.len());
-        for (&name, k) in of.names.iter().zip(0..) {
+        let mut integers = Vec::with_capacity(names.len());
+        for (&name, k) in names.iter().zip(0..) {
             let place = |k: u32| found.partition_point(|e| e.0.k < k);
             let own = &found[place(k)..place(k + 1)];
-            integers.push((name, self.integer(name, own, &basis, of, q)?));
+            integers.push((name, self.integer(name, own, &basis, sides, q)?));
             // Products that no line defines.
             self.forget();
         }
@@ -119,19 +110,17 @@ impl Facts {
         name: AtomId,
         found: &[(Entry, u32)],
         basis: &Basis,
-        of: &Integers,
+        sides: [&[AtomId]; 2],
         q: u32,
     ) -> Result<Residue, Why> {
         let mut form = Form::default();
         for same in found.chunk_by(|x, y| (x.0.i, x.0.j) == (y.0.i, y.0.j)) {
             let (i, j) = (same[0].0.i, same[0].0.j);
-            let mut residues = vec![0; of.moduli.len()];
+            let mut residues = vec![0; basis.units.len()];
             same.iter().for_each(|&(entry, number)| residues[number as usize] = entry.c);
             let c = basis.least(&residues);
-            // The number after the last is that of the constant 1, of either side.
-            let left = of.left.get(usize::from(i)).copied();
-            let right = of.right.get(usize::from(j)).copied();
-            match (left, right) {
+            let atom = |of: &[AtomId], x: u32| of.get((x as usize).checked_sub(1)?).copied();
+            match (atom(sides[0], i), atom(sides[1], j)) {
                 (Some(x), Some(y)) => {
                     form.t.push((self.atom(Atom::Product(x.min(y), x.max(y)))?, c));
                 }
@@ -190,13 +179,12 @@ mod tests {
             facts.atom(Atom::Input { operand, index: 0 }).expect("an input")
         };
         let (x, y) = (input(&mut facts, 0), input(&mut facts, 1));
-        let of = Integers { moduli: &[5, 7], left: &[x], right: &[], names: &[] };
         let (mut accepted, mut refused) = (0, 0);
         for constant in [-12i128, 12] {
-            let entry = |(i, c): (u16, i128), (p, number): (i128, u32)| {
-                (Entry { k: 0, i, j: 1, c: c.rem_euclid(p) as u32 }, number)
+            let entry = |(i, c): (u32, i128), (p, number): (i128, u32)| {
+                (Entry { k: 0, i, j: 0, c: c.rem_euclid(p) as u32 }, number)
             };
-            let all = [(0, 1), (1, constant)];
+            let all = [(1, 1), (0, constant)];
             let found = all.map(|c| [(5, 0), (7, 1)].map(|p| entry(c, p))).concat();
             for (l, h) in (-80..80).flat_map(|l| (l..80).map(move |h| (l, h))) {
                 let number = facts.atoms.len() as i128;
@@ -208,7 +196,7 @@ mod tests {
                     .filter(|k| 10 + k - l < 35 && h - k < 35)
                     .map(|k| k.rem_euclid(q.into()) as u32)
                     .collect();
-                match facts.integer(name, &found, &basis, &of, q) {
+                match facts.integer(name, &found, &basis, [&[x], &[]], q) {
                     Ok(is) => {
                         accepted += 1;
                         assert_eq!(is.t, [(Term::Value(x), 1)]);

@@ -2,7 +2,6 @@
 
 use crate::atom::{Atom, Facts};
 use crate::certificate::{Line, Rule};
-use crate::chinese::Integers;
 use crate::claim::{Why, Witness};
 use crate::compare::Residue;
 use crate::form::{AtomId, Form, Word};
@@ -44,12 +43,12 @@ pub struct Target {
 }
 
 /// One call of a function, lifted.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Case<'a> {
     /// The graph.
     pub graph: &'a Graph,
     /// The arrays that are read, by operand.
-    pub operands: &'a [Operand],
+    pub operands: Vec<Operand>,
     /// The nodes of the output elements.
     pub outputs: &'a [NodeId],
     /// What is promised of them.
@@ -102,7 +101,7 @@ pub fn walk(
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Walked, Refused> {
     let refused = |line: usize| move |why: Why| Refused { line, why };
-    let mut this = Walk::new(*case, budget).map_err(refused(1))?;
+    let mut this = Walk::new(case.clone(), budget).map_err(refused(1))?;
     for (number, line) in lines.iter().enumerate() {
         this.line(line, tick).map_err(refused(number + 1))?;
         let stop = || number % 4096 == 0 && !tick(number as f64 / lines.len() as f64);
@@ -161,13 +160,13 @@ impl<'a> Walk<'a> {
             let ranges = case.operands.iter().map(|o| (o.lo, o.hi)).collect();
             let last = readers(&case);
             Walk {
-                case,
                 facts: Facts::new(ranges, budget),
                 funs: Vec::new(),
                 words: vec![Word::default(); last.len()],
                 last,
                 next: 0,
                 outputs: vec![None; case.outputs.len()],
+                case,
                 replayed: Replayed::default(),
                 ended: None,
             }
@@ -243,7 +242,7 @@ impl<'a> Walk<'a> {
             }
             Line::Modulo { atom, m, form, zeros } => facts.modulo(*atom, *m, form, zeros),
             Line::Chinese { moduli, left, right, names } => {
-                facts.chinese(&Integers { moduli, left, right, names }, self.case.q, tick)
+                facts.chinese(moduli, [left, right], names, self.case.q, tick)
             }
             Line::Divide { floor, rest } => facts.divide(*floor, rest),
             Line::Near { form, bits, by } => facts.near(form, *bits, by),
@@ -305,7 +304,7 @@ impl<'a> Walk<'a> {
     }
 
     fn output(&mut self, k: usize, rules: &[Rule], form: &Form, by: &Witness) -> Result<(), Why> {
-        let (case, target) = (self.case, self.case.target);
+        let (case, target) = (&self.case, self.case.target);
         let node = *case.outputs.get(k).ok_or("no such output")?;
         let (facts, words, graph) = (&mut self.facts, &self.words[..], case.graph);
         let mut visit = Visit { facts, graph, words, rules: rules.iter() };
@@ -375,10 +374,10 @@ mod tests {
         let more = node(16, Op::Add, &[sum, inputs[0]]);
         let last = sum.0;
         let sums = node(16, Op::Concat, &parts);
-        let operands = [Operand { lo: -9, hi: 9, bits: 16 }];
+        let operands = vec![Operand { lo: -9, hi: 9, bits: 16 }];
         let target = Target { bits: 16, signed: true, lo: 0, hi: 0 };
         let outputs = [sums, more];
-        let case = Case { graph: &graph, operands: &operands, outputs: &outputs, target, q: 17 };
+        let case = Case { graph: &graph, operands, outputs: &outputs, target, q: 17 };
         let mut walk = Walk::new(case, 1 << 20).expect("a case");
         for index in 0..50 {
             let input = Line::Atom(Atom::Input { operand: 0, index });

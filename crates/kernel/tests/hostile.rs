@@ -417,7 +417,7 @@ fn panics_are_refusals() {
     let bench = &object.bench;
     let case = Case {
         graph: &bench.graph,
-        operands: &bench.operands,
+        operands: bench.operands.clone(),
         outputs: &bench.outputs,
         target: bench.target,
         q: bench.q,

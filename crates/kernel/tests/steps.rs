@@ -400,7 +400,7 @@ fn counts_and_progress() {
     let told = std::sync::Mutex::new(Vec::new());
     let case = ringforge_kernel::replay::Case {
         graph: &b.graph,
-        operands: &b.operands,
+        operands: b.operands.clone(),
         outputs: &b.outputs,
         target: b.target,
         q: b.q,

@@ -99,7 +99,7 @@ mod tests {
 
     fn case<'a>(graph: &'a Graph, operands: &'a [Operand], outputs: &'a [NodeId]) -> Case<'a> {
         let target = Target { bits: 32, signed: true, lo: -1 << 31, hi: (1 << 31) - 1 };
-        Case { graph, operands, outputs, target, q: 4591 }
+        Case { graph, operands: operands.to_vec(), outputs, target, q: 4591 }
     }
 
     fn lines(text: &str) -> Vec<Line> {
@@ -161,7 +161,7 @@ mod tests {
             let of = case(&graph, &operands, &outputs);
             let mut walk =
                 Walk::new(&graph, 4591, vec![InputRange { lo: -9, hi: 9, signed: true }]);
-            walk.beside = Some(Beside::new(Kernel::new(of, 1 << 20).expect("a case")));
+            walk.beside = Some(Beside::new(Kernel::new(of.clone(), 1 << 20).expect("a case")));
             walk.run(&outputs, &mut |_, _| true).expect("it is not stopped");
             let found = outputs.map(|node| walk.output(node, 32, true));
             assert!(found[0].is_ok());

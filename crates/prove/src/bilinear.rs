@@ -321,9 +321,9 @@ mod tests {
             sum = if less { g.sub(sum, second) } else { g.add(sum, second) };
         }
         let out = g.sext(sum, 64);
-        let operands = [Operand { lo: -most, hi: most, bits: 16 }; 2];
+        let operands = vec![Operand { lo: -most, hi: most, bits: 16 }; 2];
         let target = Target { bits: 64, signed: true, lo: i64::MIN, hi: i64::MAX };
-        let case = Case { graph: &g, operands: &operands, outputs: &[out], target, q: 4591 };
+        let case = Case { graph: &g, operands, outputs: &[out], target, q: 4591 };
         let range = InputRange { lo: -most, hi: most, signed: true };
         let mut walk = Walk::new(&g, 4591, vec![range; 2]);
         walk.beside = Some(Beside::new(Kernel::new(case, 1 << 24).expect("a case")));

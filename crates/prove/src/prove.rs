@@ -89,8 +89,7 @@ impl<'a> Job<'a> {
         let before = self.report.clone();
         self.attempt(graph, case, None).unwrap_or_else(|| {
             self.report = before;
-            let operands = check::operands(self.contract, case);
-            let of = check::case(self.contract, graph, case, &operands);
+            let of = check::case(self.contract, graph, case);
             match replay::Walk::new(of, self.options.max_work) {
                 Ok(kernel) => self.attempt(graph, case, Some(Beside::new(kernel))) == Some(true),
                 Err(why) => {

@@ -41,7 +41,7 @@ fn refused(lines: &[Line], most: i64) -> Option<String> {
     let graph = Graph::new();
     let case = Case {
         graph: &graph,
-        operands: &[Operand { lo: -most, hi: most, bits: 32 }],
+        operands: vec![Operand { lo: -most, hi: most, bits: 32 }],
         outputs: &[],
         target: Target { bits: 32, signed: true, lo: 0, hi: 0 },
         q: Q,
@@ -163,7 +163,7 @@ fn proved(g: &Graph, out: NodeId, q: i64) -> (Option<Output>, Option<String>) {
     let lines = walk.cut.record.finished();
     let case = Case {
         graph: g,
-        operands: &[Operand { lo: -most, hi: most, bits: 16 }; 2],
+        operands: vec![Operand { lo: -most, hi: most, bits: 16 }; 2],
         outputs: &[out],
         target: Target { bits: 32, signed: true, lo: -q, hi: q },
         q: q as u32,

@@ -14,7 +14,11 @@ type Found = Vec<(usize, usize, usize, u32, u32)>;
 fn listed(table: &Table, layout: &Layout, outputs: &[Residue], asked: &Asked) -> Found {
     let forms = Forms::new(table, layout, outputs[0].m, outputs).unwrap();
     let found = differences(&forms, layout, asked, Some(usize::MAX), &|_| true);
-    let tuple = |d: &Difference| (d.k as usize, d.i as usize, d.j as usize, d.found, d.expected);
+    let tuple = |d: &Entry| {
+        let (k, i, j) = (d.k as usize, d.i as usize, d.j as usize);
+        let wanted = asked.at(i, j).iter().find(|wanted| wanted.0 == d.k);
+        (k, i, j, d.c, wanted.map_or(0, |wanted| wanted.1))
+    };
     let mut found: Found = found.expect("coefficients").iter().map(tuple).collect();
     found.sort_unstable();
     found

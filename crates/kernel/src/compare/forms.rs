@@ -35,13 +35,13 @@ use rustc_hash::FxHashSet;
 pub(super) type Row = Vec<(u32, u32)>;
 
 /// Bits of a value that may be needed.
-const MOST: u8 = 31;
+pub(super) const MOST: u8 = 31;
 
 /// Errors of each side at most: time and memory grow with their square.
 pub(super) const ERRORS: usize = 1 << 14;
 
 /// A summand.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// An earlier sum.
     Sum(u32),
@@ -49,10 +49,16 @@ pub(super) enum Part {
     Product(u32, u32),
 }
 
+/// A part with its coefficient, in `[0, m)`.
+type Multiple = (Part, u32);
+
+/// The constant 1.
+const ONE: Part = Part::Product(0, 0);
+
 /// Sums `Σ c·part / 2^bits`, each over earlier ones; those of forms come last.
 #[derive(Default)]
 pub(super) struct Sums {
-    parts: Vec<(Part, u32)>,
+    parts: Vec<Multiple>,
     /// Where the parts of each end, the bits, and the number of the value.
     all: Vec<(usize, u8, u32)>,
     /// How many are forms.
@@ -66,14 +72,14 @@ impl Sums {
 
     /// Parts with coefficients in `[1, m)`, bits and the value's number, of every sum. All coefficients of the sum must be
     /// multiples of 2^bits, which are 0 unless m is a power of two.
-    pub fn iter(&self) -> impl Iterator<Item = (&[(Part, u32)], u8, u32)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&[Multiple], u8, u32)> {
         let mut from = 0;
         self.all.iter().map(move |&(end, bits, value)| {
             (&self.parts[std::mem::replace(&mut from, end)..end], bits, value)
         })
     }
 
-    fn push(&mut self, parts: impl Iterator<Item = (Part, u32)>, bits: u8, value: u32) {
+    fn push(&mut self, parts: impl Iterator<Item = Multiple>, bits: u8, value: u32) {
         self.parts.extend(parts);
         self.all.push((self.parts.len(), bits, value));
     }
@@ -101,24 +107,12 @@ impl Sums {
     }
 }
 
-/// What a value is made of: nothing but an input, or a form, rounded.
-struct Made {
-    v: u32,
-    /// Low bits of the value that are needed.
-    need: u8,
-    form: Option<Residue>,
-    rounded: Rounded,
-}
-
-/// What a value is.
-#[derive(Clone, Copy)]
-enum Kind {
-    /// A number.
-    Constant(u32),
-    /// The number of a row.
-    Row(Side, u32),
-    /// The number of a sum.
-    Sum(u32),
+/// What a value is made of.
+enum Made {
+    /// Operand and element: it is an input.
+    Input(u16, u32),
+    /// A form, and how.
+    Of(Rounded, Residue),
 }
 
 /// Forms, and all that they depend on, modulo m.
@@ -134,7 +128,8 @@ pub(super) struct Forms {
     pub terms: usize,
     /// The bits of m, if it is a power of two.
     twos: Option<u8>,
-    kinds: Vec<Kind>,
+    /// By value, what it is.
+    is: Vec<Multiple>,
     /// Elements of each side: those of the layout, then the errors, unknown integers.
     pub len: [usize; 2],
 }
@@ -163,7 +158,7 @@ impl Forms {
             products: FxHashSet::default(),
             terms: 0,
             twos,
-            kinds: vec![Kind::Constant(0); count],
+            is: vec![(ONE, 0); count],
             len: layout.len,
         };
         // Of each value the low bits that are needed; all, modulo other numbers.
@@ -172,20 +167,20 @@ impl Forms {
         for form in outputs {
             this.mark(form, all, &mut needed)?;
         }
-        let mut list: Vec<Made> = Vec::new();
+        let mut list: Vec<(u32, u8, Made)> = Vec::new();
         for v in (0..count as u32).rev() {
             let need = std::mem::take(&mut needed[v as usize]);
             if need == 0 {
                 continue;
             }
             let made = this.made(values, v, need).ok_or(Mismatch::Unknown(v, m))?;
-            if let Some(form) = &made.form {
-                this.mark(form, need + made.rounded.lost(), &mut needed[..v as usize])?;
+            if let Made::Of(how, form) = &made {
+                this.mark(form, need + how.lost(), &mut needed[..v as usize])?;
             }
-            list.push(made);
+            list.push((v, need, made));
         }
-        for made in list.into_iter().rev() {
-            this.define(values, layout, &made)?;
+        for (v, need, made) in list.into_iter().rev() {
+            this.is[v as usize] = this.defined(layout, v, need, &made)?;
         }
         for form in outputs {
             let parts = this.parts(form, all)?;
@@ -205,17 +200,14 @@ impl Forms {
 
     /// What is known of the `need` low bits of a value.
     fn made(&self, values: &dyn Values, v: u32, need: u8) -> Option<Made> {
-        let exact = Rounded::Floor(0);
-        if values.leaf(v).is_some() {
-            return Some(Made { v, need, form: None, rounded: exact });
+        if let Some((operand, index)) = values.leaf(v) {
+            return Some(Made::Input(operand, index));
         }
         if let Some(form) = values.residue(v, self.modulus(need)) {
-            return Some(Made { v, need, form: Some(form), rounded: exact });
+            return Some(Made::Of(Rounded::Floor(0), form));
         }
-        let rounded = values.rounded(v).filter(|_| self.twos.is_some())?;
-        let bits = need.checked_add(rounded.lost()).filter(|b| *b <= MOST)?;
-        let form = values.before_rounding(v, self.modulus(bits))?;
-        Some(Made { v, need, form: Some(form), rounded })
+        self.twos?;
+        values.rounded(v, need).map(|(how, form)| Made::Of(how, form))
     }
 
     /// Low bits that are needed of a term where `need` are of c times it; all, modulo other numbers.
@@ -243,91 +235,44 @@ impl Forms {
         Ok(())
     }
 
-    fn define(
+    /// What a value is, if `need` of its low bits are needed: a row if all is of one side, else a sum.
+    fn defined(
         &mut self,
-        values: &dyn Values,
         layout: &Layout,
+        v: u32,
+        need: u8,
         made: &Made,
-    ) -> Result<(), Mismatch> {
-        let (v, need, lost) = (made.v, made.need, made.rounded.lost());
-        let Some(form) = &made.form else {
-            let element = values.leaf(v).and_then(|(o, i)| layout.element(o.into(), i as usize));
-            let (side, x) = element.ok_or(Mismatch::Unknown(v, self.m))?;
-            self.kinds[v as usize] = self.push_row(side, vec![(x as u32, 1)]);
-            return Ok(());
+    ) -> Result<Multiple, Mismatch> {
+        let (how, form) = match *made {
+            Made::Of(how, ref form) => (how, form),
+            Made::Input(operand, index) => {
+                let element = layout.element(operand.into(), index as usize);
+                let (side, x) = element.ok_or(Mismatch::Unknown(v, self.m))?;
+                return Ok(self.push_row(side, vec![(x as u32, 1)]));
+            }
         };
+        let lost = how.lost();
         let mut parts = self.parts(form, need + lost)?;
-        if let Rounded::Low(own) = made.rounded
+        if let Rounded::Low(own) = how
             && own < need
         {
             // 2^own times an integer of which nothing is known, an element beside what the value is of.
             let right = parts.iter().all(|p| matches!(p.0, Part::Product(0, _)));
             let side = if right { Side::Right } else { Side::Left };
-            let row = self.rows[side as usize].len() as u32;
-            self.push_row(side, vec![(self.len[side as usize] as u32, 1)]);
+            let (error, _) = self.push_row(side, vec![(self.len[side as usize] as u32, 1)]);
             self.len[side as usize] += 1;
             if self.len[side as usize] > layout.len[side as usize] + ERRORS {
                 return Err(Mismatch::TooLarge);
             }
-            let part = if right { Part::Product(0, row) } else { Part::Product(row, 0) };
-            parts.push((part, 1 << own));
+            parts.push((error, 1 << own));
         }
-        self.kinds[v as usize] = self.value(parts, v, need + lost, lost)?;
-        Ok(())
-    }
-
-    fn push_row(&mut self, side: Side, row: Row) -> Kind {
-        let rows = &mut self.rows[side as usize];
-        rows.push(row);
-        Kind::Row(side, rows.len() as u32 - 1)
-    }
-
-    /// A residue modulo m; modulo powers of two as it is modulo 2^32.
-    fn reduced(&self, x: u64) -> u32 {
-        (x % self.modulus) as u32
-    }
-
-    /// `need` bits of a form as a sum of parts.
-    fn parts(&self, form: &Residue, need: u8) -> Result<Vec<(Part, u32)>, Mismatch> {
-        let mut parts = vec![(Part::Product(0, 0), self.reduced(form.k.into()))];
-        for &(term, c) in &form.t {
-            if self.demand(c, need) == 0 {
-                continue;
-            }
-            let (mut part, mut c) = (Part::Product(0, 0), self.reduced(c.into()));
-            for v in term.factors() {
-                part = match (part, self.kinds[v as usize]) {
-                    (part, Kind::Constant(k)) => {
-                        c = self.reduced(u64::from(c) * u64::from(k));
-                        part
-                    }
-                    (Part::Product(0, y), Kind::Row(Side::Left, x)) => Part::Product(x, y),
-                    (Part::Product(x, 0), Kind::Row(Side::Right, y)) => Part::Product(x, y),
-                    (Part::Product(0, 0), Kind::Sum(x)) => Part::Sum(x),
-                    _ => return Err(Mismatch::NotBilinear(term)),
-                };
-            }
-            parts.push((part, c));
-        }
-        parts.retain(|p| p.1 != 0);
-        Ok(parts)
-    }
-
-    /// What a value is: a sum of parts divided by 2^bits. `need` bits of the sum are known.
-    fn value(
-        &mut self,
-        parts: Vec<(Part, u32)>,
-        value: u32,
-        need: u8,
-        bits: u8,
-    ) -> Result<Kind, Mismatch> {
         let all = |is: fn(&Part) -> bool| parts.iter().all(|p| is(&p.0));
         let side = match () {
             () if all(|p| matches!(p, Part::Product(_, 0))) => Side::Left,
             () if all(|p| matches!(p, Part::Product(0, _))) => Side::Right,
             () => {
-                self.sums.push(parts.into_iter(), bits, value);
-                return Ok(Kind::Sum(self.sums.len() as u32 - 1));
+                self.sums.push(parts.into_iter(), lost, v);
+                return Ok((Part::Sum(self.sums.len() as u32 - 1), 1));
             }
         };
         let mut sum = vec![0u32; self.len[side as usize]];
@@ -341,18 +286,54 @@ impl Forms {
         }
         if self.twos.is_some() {
             // More bits than these are not known.
-            sum.iter_mut().for_each(|c| *c &= u32::MAX >> (32 - need));
-            if sum.iter().any(|c| (c.trailing_zeros() as u8) < bits) {
-                return Err(Mismatch::NotMultiple { value, bits });
+            sum.iter_mut().for_each(|c| *c &= u32::MAX >> (32 - need - lost));
+            if sum.iter().any(|c| (c.trailing_zeros() as u8) < lost) {
+                return Err(Mismatch::NotMultiple { value: v, bits: lost });
             }
-            sum.iter_mut().for_each(|c| *c >>= bits);
+            sum.iter_mut().for_each(|c| *c >>= lost);
         }
         let all = sum.iter().enumerate().filter(|x| *x.1 != 0);
         let row: Row = all.map(|(x, c)| (x as u32, *c)).collect();
         Ok(match row[..] {
-            [] => Kind::Constant(0),
-            [(0, k)] => Kind::Constant(k),
+            [] => (ONE, 0),
+            [(0, k)] => (ONE, k),
             _ => self.push_row(side, row),
         })
+    }
+
+    fn push_row(&mut self, side: Side, row: Row) -> Multiple {
+        let rows = &mut self.rows[side as usize];
+        rows.push(row);
+        let x = rows.len() as u32 - 1;
+        (if side == Side::Left { Part::Product(x, 0) } else { Part::Product(0, x) }, 1)
+    }
+
+    /// A residue modulo m; modulo powers of two as it is modulo 2^32.
+    fn reduced(&self, x: u64) -> u32 {
+        (x % self.modulus) as u32
+    }
+
+    /// `need` bits of a form as a sum of parts.
+    fn parts(&self, form: &Residue, need: u8) -> Result<Vec<Multiple>, Mismatch> {
+        let mut parts = vec![(ONE, self.reduced(form.k.into()))];
+        for &(term, c) in &form.t {
+            if self.demand(c, need) == 0 {
+                continue;
+            }
+            let (mut part, mut c) = (ONE, self.reduced(c.into()));
+            for v in term.factors() {
+                let (of, k) = self.is[v as usize];
+                c = self.reduced(u64::from(c) * u64::from(k));
+                part = match (part, of) {
+                    (ONE, x) | (x, ONE) => x,
+                    (Part::Product(x, 0), Part::Product(0, y))
+                    | (Part::Product(0, y), Part::Product(x, 0)) => Part::Product(x, y),
+                    _ => return Err(Mismatch::NotBilinear(term)),
+                };
+            }
+            parts.push((part, c));
+        }
+        parts.retain(|p| p.1 != 0);
+        Ok(parts)
     }
 }

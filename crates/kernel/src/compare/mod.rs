@@ -26,7 +26,7 @@ mod tests;
 mod tiles;
 
 use asked::Asked;
-use forms::Forms;
+use forms::{Forms, MOST};
 use ringforge_contract::Contract;
 use tiles::differences;
 
@@ -97,6 +97,11 @@ impl Rounded {
     fn lost(self) -> u8 {
         if let Rounded::Floor(bits) = self { bits } else { 0 }
     }
+
+    /// The modulus of the form on which `need` low bits of the value depend, if it is not too great.
+    pub fn of(self, need: u8) -> Option<u32> {
+        need.checked_add(self.lost()).filter(|bits| *bits <= MOST).map(|bits| 1 << bits)
+    }
 }
 
 /// Numbered values, each an input element or congruent to values before it.
@@ -105,10 +110,9 @@ pub trait Values {
     fn leaf(&self, v: u32) -> Option<(u16, u32)>;
     /// What any other value is congruent to modulo m, if that is known: values with smaller numbers.
     fn residue(&self, v: u32, m: u32) -> Option<Residue>;
-    /// How a value is made of a form, if it is.
-    fn rounded(&self, v: u32) -> Option<Rounded>;
-    /// What the form of a value that is rounded is congruent to modulo m: values with smaller numbers.
-    fn before_rounding(&self, v: u32, m: u32) -> Option<Residue>;
+    /// How a value is made of a form, if it is. With it a residue of the form, over values with smaller numbers: `need`
+    /// low bits of the value depend on no more of the form ([`Rounded::of`]).
+    fn rounded(&self, v: u32, need: u8) -> Option<(Rounded, Residue)>;
     /// How many values there are: numbers lie below.
     fn count(&self) -> usize;
 }
@@ -124,27 +128,17 @@ pub struct Stats {
     pub equations: u64,
 }
 
-/// A coefficient that is not zero.
+/// A coefficient that is not what was asked for: not zero, if nothing was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// Number of the form.
     pub k: u32,
-    /// Element of operand 0, or n for the constant 1.
-    pub i: u16,
-    /// Element of operand 1, or n for the constant 1.
-    pub j: u16,
-    /// Residue in `[1, m)`.
+    /// Element of the left side, from 1 on; 0 is the constant 1.
+    pub i: u32,
+    /// Element of the right side, from 1 on; 0 is the constant 1.
+    pub j: u32,
+    /// The residue.
     pub c: u32,
-}
-
-/// A coefficient that is not what was asked for: of elements i and j of the sides in form k.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Difference {
-    k: u32,
-    i: u32,
-    j: u32,
-    found: u32,
-    expected: u32,
 }
 
 /// Why outputs are not what they should be, as far as is known.
@@ -276,7 +270,8 @@ pub fn compare(
     if let Some(d) = differences(&forms, &layout, &asked, None, tick)?.first() {
         let left = layout.operand(Side::Left, d.i as usize);
         let at = left.into_iter().chain(layout.operand(Side::Right, d.j as usize)).collect();
-        let (k, found, expected) = (d.k as usize, d.found, d.expected);
+        let wanted = asked.at(d.i as usize, d.j as usize).iter().find(|wanted| wanted.0 == d.k);
+        let (k, found, expected) = (d.k as usize, d.c, wanted.map_or(0, |wanted| wanted.1));
         return Err(Mismatch::Coefficient { at, k, found, expected });
     }
     let equations = (layout.len[0] * layout.len[1]) as u64 * n as u64;
@@ -285,7 +280,7 @@ pub fn compare(
 }
 
 /// All nonzero coefficients of a_i·b_j modulo m in `forms`, sorted, for operands 0 and 1 of n elements each.
-/// Those of a_i alone, of b_j alone and of the constant are included, with n for the constant 1.
+/// Those of a_i alone, of b_j alone and of the constant are included.
 ///
 /// # Errors
 /// If there are more than `most`, or the side condition that fails.
@@ -299,10 +294,7 @@ pub fn coefficients(
 ) -> Result<Vec<Entry>, Mismatch> {
     let layout = Layout::new(n, &[(Side::Left, 0), (Side::Right, 0)])?;
     let forms = Forms::new(values, &layout, m, forms)?;
-    let number = |x: u32| x.checked_sub(1).unwrap_or(n as u32) as u16;
-    let all = differences(&forms, &layout, &Asked::nothing(), Some(most), tick)?;
-    let entry = |d: &Difference| Entry { k: d.k, i: number(d.i), j: number(d.j), c: d.found };
-    let mut all: Vec<Entry> = all.iter().map(entry).collect();
+    let mut all = differences(&forms, &layout, &Asked::nothing(), Some(most), tick)?;
     all.sort_unstable();
     Ok(all)
 }

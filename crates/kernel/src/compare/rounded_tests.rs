@@ -1,6 +1,7 @@
 //! Modulo powers of two: what is accepted with quotients and remainders, and that every side condition refuses
 //! what it is for.
 
+use super::tests::elements;
 use super::*;
 
 /// Values with integer coefficients; of two operands of n elements come first.
@@ -45,15 +46,9 @@ impl Values for Table {
             _ => None,
         }
     }
-    fn rounded(&self, v: u32) -> Option<Rounded> {
-        match self.values[v as usize] {
-            Value::Rounded(_, how) => Some(how),
-            _ => None,
-        }
-    }
-    fn before_rounding(&self, v: u32, m: u32) -> Option<Residue> {
+    fn rounded(&self, v: u32, need: u8) -> Option<(Rounded, Residue)> {
         match &self.values[v as usize] {
-            Value::Rounded(form, _) => Some(form.modulo(m)),
+            Value::Rounded(form, how) => Some((*how, form.modulo(how.of(need)?))),
             _ => None,
         }
     }
@@ -87,7 +82,8 @@ impl Table {
     /// The coefficients of a form modulo 2^bits.
     fn found(&self, bits: u8, terms: &[(Term, i64)]) -> Result<Vec<Entry>, Mismatch> {
         let form = Form(0, terms.to_vec()).modulo(1 << bits);
-        coefficients(self, 1 << bits, self.n as usize, &[form], 1 << 20, &|_| true)
+        let n = self.n as usize;
+        elements(n, coefficients(self, 1 << bits, n, &[form], 1 << 20, &|_| true))
     }
     /// The coefficients of one value.
     fn of(&self, bits: u8, v: u32) -> Result<Vec<Entry>, Mismatch> {
@@ -97,7 +93,7 @@ impl Table {
 
 use Term::Value as V;
 
-fn entry(i: u16, j: u16, c: u32) -> Entry {
+fn entry(i: u32, j: u32, c: u32) -> Entry {
     Entry { k: 0, i, j, c }
 }
 
@@ -301,7 +297,7 @@ fn halves_of_products_have_all_their_coefficients() {
         for j in 0..n as usize {
             let c = (rows[0][i] * rows[1][j] - rows[2][i] * rows[3][j]) / 2;
             let c = c.rem_euclid(256) as u32;
-            expected.extend((c != 0).then(|| entry(i as u16, j as u16, c)));
+            expected.extend((c != 0).then(|| entry(i as u32, j as u32, c)));
         }
     }
     assert!(expected.len() > 10 && expected.len() < 54);
@@ -356,7 +352,7 @@ fn coefficients_of_values_of_values_are_multiplied() {
     assert_eq!(t.found(16, &[(p, 1)]), Ok(all.to_vec()));
     // The same modulo a prime.
     let forms = [Form(0, vec![(p, 1)]).modulo(97)];
-    let found = coefficients(&t, 97, 2, &forms, 9, &|_| true);
+    let found = elements(2, coefficients(&t, 97, 2, &forms, 9, &|_| true));
     let low = |e: Entry| Entry { c: e.c % 97, ..e };
     assert_eq!(found, Ok(all.map(low).to_vec()));
 }
@@ -407,7 +403,7 @@ fn all_pairs_of_a_tile_are_looked_at() {
     for (p, q) in pairs().flat_map(|p| pairs().map(move |q| (p, q))).filter(|(p, q)| p < q) {
         let mut t = Table::new(150);
         let (one, other) = (t.pair(p.0, p.1), t.pair(q.0, q.1));
-        let all = [(p, 3), (q, 5)].map(|((i, j), c)| entry(i as u16, j as u16, c)).to_vec();
+        let all = [(p, 3), (q, 5)].map(|((i, j), c)| entry(i, j, c)).to_vec();
         assert_eq!(t.found(8, &[(one, 3), (other, 5)]), Ok(all.clone()));
         let x = t.floor(0, &[(one, 12), (other, 20)], 2);
         assert_eq!(t.of(8, x), Ok(all));
@@ -424,5 +420,6 @@ fn tiles_have_room_for_their_pairs() {
     let all = [entry(0, 0, 3), entry(0, 960, 5), entry(960, 0, 7)].to_vec();
     assert_eq!(t.found(8, &terms), Ok(all.clone()));
     let form = Form(0, terms.to_vec()).modulo(97);
-    assert_eq!(coefficients(&t, 97, 1000, &[form], 3, &|_| true), Ok(all));
+    let found = elements(1000, coefficients(&t, 97, 1000, &[form], 3, &|_| true));
+    assert_eq!(found, Ok(all));
 }

@@ -36,10 +36,7 @@ impl Values for Table {
             _ => None,
         }
     }
-    fn rounded(&self, _: u32) -> Option<Rounded> {
-        None
-    }
-    fn before_rounding(&self, _: u32, _: u32) -> Option<Residue> {
+    fn rounded(&self, _: u32, _: u8) -> Option<(Rounded, Residue)> {
         None
     }
     fn count(&self) -> usize {
@@ -71,6 +68,18 @@ impl Table {
         let terms: Vec<(Term, u64)> = terms.iter().map(|t| (Term::Value(t.0), t.1)).collect();
         self.value(self.form(0, &terms))
     }
+}
+
+/// Coefficients by elements from 0 to n - 1, with n for the constant, in order.
+pub(super) fn elements(
+    n: usize,
+    found: Result<Vec<Entry>, Mismatch>,
+) -> Result<Vec<Entry>, Mismatch> {
+    let element = |x: u32| x.checked_sub(1).unwrap_or(n as u32);
+    let mut found = found?;
+    found.iter_mut().for_each(|e| (e.i, e.j) = (element(e.i), element(e.j)));
+    found.sort_unstable();
+    Ok(found)
 }
 
 pub(super) fn product_of(x: u32, y: u32) -> Term {
@@ -402,27 +411,28 @@ fn coefficients_are_those_of_the_polynomials() {
             for (at, &c) in known[v as usize].iter().enumerate().filter(|c| *c.1 != 0) {
                 want.push(Entry {
                     k: k as u32,
-                    i: (at / size) as u16,
-                    j: (at % size) as u16,
+                    i: (at / size) as u32,
+                    j: (at % size) as u32,
                     c: c as u32,
                 });
             }
         }
-        let all = |most| coefficients(&table, m, n as usize, &forms, most, &|_| true);
+        let n = n as usize;
+        let all = |most| elements(n, coefficients(&table, m, n, &forms, most, &|_| true));
         assert_eq!(all(want.len()), Ok(want.clone()));
         assert_eq!(all(want.len() - 1), Err(Mismatch::TooLarge));
     }
     // Those of products of values.
     let mut table = Table::new(97, 8, 2);
     let outputs = by_values(&mut table);
-    let found = coefficients(&table, 97, 8, &outputs, 64, &|_| true).unwrap();
+    let found = elements(8, coefficients(&table, 97, 8, &outputs, 64, &|_| true)).unwrap();
     let want = |k: u32, i: u32, j: u32| match (i + j == k, i + j == k + 8) {
         (true, _) => Some(1),
         (_, true) => Some(96),
         _ => None,
     };
     let all = (0..8).flat_map(|k| (0..8).flat_map(move |i| (0..8).map(move |j| (k, i, j))));
-    let entry = |(k, i, j)| Some(Entry { k, i: i as u16, j: j as u16, c: want(k, i, j)? });
+    let entry = |(k, i, j)| Some(Entry { k, i, j, c: want(k, i, j)? });
     assert_eq!(found, all.filter_map(entry).collect::<Vec<Entry>>());
 }
 
@@ -642,14 +652,14 @@ fn rows_are_reduced_modulo_great_primes() {
         let y = t.linear(&[(x, minus(3)), (0, minus(4)), (1, 5)]);
         let form = t.form(0, &[(product_of(y, 2), minus(6))]);
         let entry = |i, c| Entry { k: 0, i, j: 0, c };
-        let found = coefficients(&t, m, 2, &[form], 2, &|_| true);
+        let found = elements(2, coefficients(&t, m, 2, &[form], 2, &|_| true));
         assert_eq!(found, Ok(vec![entry(0, 6), entry(1, m - 66)]));
         // 11·a1 - 11·a1 is nothing, and may be multiplied by whatever there is.
         let none = t.linear(&[(y, 1), (0, 1), (1, minus(11))]);
         let form = t.form(0, &[(product_of(none, 1), 1), (product_of(0, 2), 1)]);
         for (most, is) in [(1, Ok(vec![entry(0, 1)])), (0, Err(Mismatch::TooLarge))] {
             let forms = std::slice::from_ref(&form);
-            assert_eq!(coefficients(&t, m, 2, forms, most, &|_| true), is);
+            assert_eq!(elements(2, coefficients(&t, m, 2, forms, most, &|_| true)), is);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use super::asked::Asked;
 use super::forms::{Forms, Part, Sums};
-use super::{Difference, Layout, Mismatch, Side};
+use super::{Entry, Layout, Mismatch, Side};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ struct Group {
     rows: Vec<Option<Box<[u32]>>>,
 }
 
-/// Compares all coefficients of `forms` with what is asked for. Differences, if they are at most `most`; without that,
+/// Compares all coefficients of `forms` with what is asked for. Entrys, if they are at most `most`; without that,
 /// the first one.
 ///
 /// # Errors
@@ -36,19 +36,19 @@ pub(super) fn differences(
     asked: &Asked,
     most: Option<usize>,
     tick: &(dyn Fn(f64) -> bool + Sync),
-) -> Result<Vec<Difference>, Mismatch> {
+) -> Result<Vec<Entry>, Mismatch> {
     let arithmetic = Arithmetic::new(forms.modulus);
     let lefts = groups(forms, Side::Left, forms.len[0], HEIGHT);
     let height = lefts.iter().map(|g| g.elements.len()).max().unwrap_or(1);
     let rights = groups(forms, Side::Right, forms.len[1], AREA / height);
     let (done, count) = (AtomicUsize::new(0), lefts.len() * rights.len());
     // Bits that are known of a form with an integer of which nothing is; of others nothing else counts.
-    let known = |d: &Difference| {
+    let known = |d: &Entry| {
         let out = !layout.has(d.i, d.j);
-        (!out, d.k, if out { d.found.trailing_zeros() as u8 } else { 0 })
+        (!out, d.k, if out { d.c.trailing_zeros() as u8 } else { 0 })
     };
     // The first of those that are found tells: the same one however the work is shared out.
-    let kept = |mut all: Vec<Difference>| match most {
+    let kept = |mut all: Vec<Entry>| match most {
         None => Ok(all.into_iter().min_by_key(|d| (known(d), *d)).into_iter().collect()),
         Some(most) if all.len() > most => Err(Mismatch::TooLarge),
         Some(_) => {
@@ -56,7 +56,7 @@ pub(super) fn differences(
             Ok(all)
         }
     };
-    let parts: Result<Vec<Vec<Difference>>, Mismatch> = lefts
+    let parts: Result<Vec<Vec<Entry>>, Mismatch> = lefts
         .par_iter()
         .map(|left| {
             let (mut out, mut values) = (Vec::new(), Vec::new());
@@ -180,7 +180,7 @@ fn check(
     asked: &Asked,
     layout: &Layout,
     (left, right): (&Group, &Group),
-    out: &mut Vec<Difference>,
+    out: &mut Vec<Entry>,
 ) {
     let pairs = left.elements.iter().flat_map(|i| right.elements.iter().map(move |j| (*i, *j)));
     let pairs: Vec<(u32, u32)> = pairs.collect();
@@ -202,7 +202,7 @@ fn check(
         for (place, (&(i, j), v)) in pairs.iter().zip(values).enumerate() {
             let want = expected.next_if(|e| (e.0, e.1) == (k, place)).map_or(0, |e| e.2);
             if v & mask != want {
-                out.push(Difference { k, i, j, found: v & mask, expected: want });
+                out.push(Entry { k, i, j, c: v & mask });
             }
         }
     }

@@ -85,7 +85,7 @@ impl Bench {
     pub fn case(&self) -> Case<'_> {
         Case {
             graph: &self.graph,
-            operands: &self.operands,
+            operands: self.operands.clone(),
             outputs: &self.outputs,
             target: self.target,
             q: self.q,

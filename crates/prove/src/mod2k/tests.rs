@@ -135,8 +135,13 @@ impl Sample {
         let target = Target { bits: width, signed: true, lo: lo as i64, hi: hi as i64 };
         let at = |known: u8| -> Result<Vec<Entry>, Mismatch> {
             let q = 1u32 << known;
-            let case =
-                Case { graph: &self.graph, operands: &[operand; 2], outputs: &outputs, target, q };
+            let case = Case {
+                graph: &self.graph,
+                operands: vec![operand; 2],
+                outputs: &outputs,
+                target,
+                q,
+            };
             let walked = walk(&case, &lines, 1 << 20, &|_| true);
             let walked = walked.unwrap_or_else(|e| {
                 let line = lines.get(e.line - 1);
@@ -159,7 +164,7 @@ impl Sample {
 
 /// A polynomial at elements of both inputs, three each.
 fn value(polynomial: &[Entry], inputs: &[i64]) -> u64 {
-    let at = |o: usize, i: u16| if i == 3 { 1 } else { inputs[3 * o + usize::from(i)] as u64 };
+    let at = |o: usize, i: u32| if i == 0 { 1 } else { inputs[3 * o + i as usize - 1] as u64 };
     polynomial.iter().fold(0, |sum, e| {
         sum.wrapping_add(u64::from(e.c).wrapping_mul(at(0, e.i)).wrapping_mul(at(1, e.j)))
     })
