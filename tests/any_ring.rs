@@ -313,7 +313,7 @@ fn the_definition_is_proved_with_each_compiler() {
         std::fs::write(dir.path().join("own.plan"), text).expect("written");
         let cc = format!("--cc={compiler}");
         let target = format!("--target={target}");
-        let args = ["--json", "forge", &ring, "--plan=own.plan", &target, "--no-bench"];
+        let args = ["--json", "forge", ring, "--plan=own.plan", &target, "--no-bench"];
         let run = dir.ringforge(&[&args[..], &[&cc, "--pairs=50", "--out=p"]].concat());
         if run.status != 0 || run.json()["verdict"] != "proved" {
             let reasons = run.json()["targets"][0]["proof"]["reasons"].to_string();

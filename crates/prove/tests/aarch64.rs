@@ -268,6 +268,7 @@ fn outputs(object: &[u8], inputs: &[Vec<i64>]) -> Option<Vec<i64>> {
         coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
+        passes_checks: false,
         max_steps: 10_000,
     };
     let mut graph = Graph::new();

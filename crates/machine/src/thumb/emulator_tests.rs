@@ -436,6 +436,7 @@ fn symbolic(
         coincide: Vec::new(),
         functions: Vec::new(),
         released_branches: 0,
+        passes_checks: false,
         max_steps: 2000,
     };
     let lifted = lift(object, &call, &mut graph, &mut |_| true).map_err(No::Lift)?;
