@@ -125,7 +125,10 @@ pub enum Why {
     Lift(Box<LiftError>),
     /// An output element has no value.
     #[error("output: {0}")]
-    Output(#[from] ElementError),
+    Output(ElementError),
+    /// The same on a way that may be impossible, so that it refutes nothing.
+    #[error("on a way that may be impossible: output: {0}")]
+    Doubtful(ElementError),
 }
 
 /// What a contract says of its calls, whatever it says of the results.
@@ -270,7 +273,8 @@ impl Interface<'_> {
                     condition => format!("{name}, {condition}"),
                 };
                 let made = make(graph, full.clone(), variant, case, &region_of);
-                cases.push(made.map_err(|e| failed(&full, e.into()))?);
+                let why = |e| if case.certain { Why::Output(e) } else { Why::Doubtful(e) };
+                cases.push(made.map_err(|e| failed(&full, why(e)))?);
             }
         }
         Ok(cases)

@@ -227,7 +227,7 @@ impl Facts {
     }
 
     /// Terms by the atom that they are, or are functions of.
-    pub(crate) fn groups<C: Copy + Ord>(&self, terms: &[(AtomId, C)]) -> Vec<Group<C>> {
+    fn groups(&self, terms: &[(AtomId, i128)]) -> Vec<Group> {
         let mut all = Vec::from_iter(terms.iter().map(|&t| (self.base(t.0), t)));
         all.sort_unstable();
         all.chunk_by(|x, y| x.0 == y.0).map(|g| (g[0].0, g.iter().map(|t| t.1).collect())).collect()
@@ -235,7 +235,7 @@ impl Facts {
 
     /// A group as one function of its base and what all its coefficients are multiples of, where 64 bits
     /// hold every value exactly.
-    fn whole(&mut self, (base, terms): &Group<i128>) -> Result<Option<(FunId, i128)>, Why> {
+    fn whole(&mut self, (base, terms): &Group) -> Result<Option<(FunId, i128)>, Why> {
         if terms.iter().all(|t| t.0 == *base) {
             return Ok(None);
         }
@@ -256,7 +256,7 @@ impl Facts {
 }
 
 /// Terms of one base, by atom.
-pub(crate) type Group<C> = (AtomId, Vec<(AtomId, C)>);
+type Group = (AtomId, Vec<(AtomId, i128)>);
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {

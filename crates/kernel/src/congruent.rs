@@ -26,8 +26,10 @@ impl Facts {
         }
         let mut left = x.plus(y, -1);
         // The group of the latest base: functions of an atom are younger than the atom.
-        while let Some((base, group)) = self.groups(&left.t).pop() {
+        while let Some(base) = left.t.iter().map(|t| self.base(t.0)).max() {
             self.enumerated.pay(left.t.len())?;
+            let of = |t: &&(AtomId, i64)| self.base(t.0) == base;
+            let group: Vec<(AtomId, i64)> = left.t.iter().filter(of).copied().collect();
             let mut rest = left;
             rest.t.retain(|t| self.base(t.0) != base);
             if let [(a, c)] = group[..]
@@ -91,7 +93,7 @@ impl Facts {
         for &(a, c) in group {
             match self.atoms[a as usize] {
                 Atom::Function { fun, .. } => terms.push((fun, c)),
-                _ => x = c,
+                _ => x = c.wrapping_add(x),
             }
         }
         self.enumerated.funs.lin(bits, 0, x, &terms)

@@ -129,11 +129,12 @@ pub enum LiftError {
         /// The instruction.
         at: Place,
     },
-    /// A violation after a branch on released data: that way may be impossible, so it refutes nothing.
-    #[error("after a branch on released data, whose way may be impossible: {0}")]
-    Released(Box<Violation>),
-    /// A leak before any call of a function whose result the contract makes known: its code may have been inlined, and
-    /// code that is executed has no declaration in its place.
+    /// A violation after a branch on released data, or after a check that is assumed to pass: that way may be impossible,
+    /// so it refutes nothing.
+    #[error("after {0}, whose way may be impossible: {1}")]
+    Doubtful(&'static str, Box<Violation>),
+    /// A leak before any call of a function whose result the contract makes known. The function may have been inlined, and
+    /// then no declaration stands in its place.
     #[error(
         "`{0}` has not been called before this point, so it may have been inlined, and the bytes that the contract gives of \
          it are not known (compile without -flto, or make it noinline): {1}"

@@ -75,7 +75,7 @@ fn all_cases<I: InstructionSet>(
                 return Err(comparison.unwrap_or(e));
             }
             Err(Stop::Error(LiftError::Violation(v))) if !choice.releases.is_empty() => {
-                return Err(LiftError::Released(Box::new(v)));
+                return Err(LiftError::Doubtful("a branch on released data", Box::new(v)));
             }
             Err(Stop::Error(e)) => return Err(e),
             Err(Stop::NeedResidue { region, modulus, align, residue }) => {
@@ -127,6 +127,9 @@ fn run<I: InstructionSet>(
     machine.g.set_origin(None);
     ran.map_err(|stop| {
         Box::new(match (*stop, machine.unreached.first()) {
+            (Stop::Error(LiftError::Violation(v)), _) if !machine.checks.is_empty() => {
+                Stop::Error(LiftError::Doubtful("a check that is assumed to pass", Box::new(v)))
+            }
             (Stop::Error(LiftError::Violation(v @ Violation::ConstantTime { .. })), Some(f)) => {
                 Stop::Error(LiftError::Inlined(f.clone(), Box::new(v)))
             }
@@ -161,7 +164,6 @@ fn run<I: InstructionSet>(
             loaded: r.loaded.clone(),
         })
         .collect();
-    machine.assume_checks();
     let stack_bytes = machine.deepest.unsigned_abs();
     if stack_bytes > USUAL_STACK {
         machine.assume(format!("the caller's stack has room for {stack_bytes} bytes more"));
@@ -172,6 +174,7 @@ fn run<I: InstructionSet>(
         bytes_stored: machine.stored,
         stack_bytes,
         assumptions: machine.assumptions.clone(),
+        checks: machine.checks.clone(),
         ..LiftStats::default()
     };
     for d in &machine.code {
@@ -182,5 +185,8 @@ fn run<I: InstructionSet>(
     let residue = machine.residue();
     let bytes = machine.cpu.result()[..I::WORD].to_vec();
     let result = FinalRegion { name: "the result".into(), loaded: vec![false; bytes.len()], bytes };
-    Ok((Case { condition: conditions.join(", "), regions, result, residue }, stats))
+    let ways = choice.orders.len() + choice.decisions.len() + choice.releases.len();
+    let certain = ways == 0 && machine.checks.is_empty();
+    let condition = conditions.join(", ");
+    Ok((Case { condition, certain, regions, result, residue }, stats))
 }

@@ -55,13 +55,17 @@ pub struct LiftStats {
     pub code_bytes: u64,
     /// What was taken for granted besides the calling convention, one sentence each.
     pub assumptions: Vec<String>,
+    /// Checks that stop the program if they fail and are assumed to pass: address, and place in words.
+    #[serde(skip)]
+    pub checks: BTreeMap<u64, String>,
 }
 
 impl LiftStats {
-    /// Takes over what only the union of cases gives: depth of stack, assumptions.
+    /// Takes over what only the union of cases gives: depth of stack, assumptions, checks.
     pub(crate) fn join(&mut self, other: &LiftStats) {
         self.stack_bytes = self.stack_bytes.max(other.stack_bytes);
         self.code_bytes = self.code_bytes.max(other.code_bytes);
+        self.checks.extend(other.checks.iter().map(|(at, place)| (*at, place.clone())));
         for a in &other.assumptions {
             if !self.assumptions.contains(a) {
                 self.assumptions.push(a.clone());
@@ -169,6 +173,8 @@ pub struct Residue {
 pub struct Case {
     /// What holds in this case, as text (empty if there is only one).
     pub condition: String,
+    /// Whether some call runs so. Otherwise a way was taken that may be impossible, and nothing in it refutes anything.
+    pub certain: bool,
     /// Every region of the call, in its order, at return.
     pub regions: Vec<FinalRegion>,
     /// The register of a function's result: all its bytes, whether they are one or not.

@@ -200,7 +200,7 @@ fn released_branches_go_both_ways() {
     // The way that is taken is looked at.
     let bad = "mov eax, [rsi]\n test eax, eax\n je 1f\n mov [rsi], al\n1: ret";
     let on_the_way = |body: &str| match run_with(body, &call) {
-        Err(LiftError::Released(violation)) => *violation,
+        Err(LiftError::Doubtful(_, violation)) => *violation,
         other => panic!("{other:?}"),
     };
     assert!(matches!(on_the_way(bad), Violation::Memory { .. }));

@@ -321,6 +321,7 @@ fn complements_of_pointers_are_distances() {
         let complement = g.not(p);
         let (sum, swapped) = (g.add(complement, q), g.add(q, complement));
         assert_eq!([g.value(sum), g.value(swapped)], [Some(75); 2]);
+        assert_eq!(g.not(complement), p);
         let back = g.add(complement, p);
         assert_eq!(g.value(back), Some(u64::MAX >> (64 - bits)));
         // Other bits flipped, and pointers into other regions, say nothing.
@@ -330,6 +331,18 @@ fn complements_of_pointers_are_distances() {
             assert!(g.value(sum).is_none() && g.has_address(sum));
         }
     }
+}
+
+/// A bit of a pointer is a condition, and its complement the negated one.
+#[test]
+fn complements_of_a_pointer_s_bit_are_negations() {
+    let mut g = Graph::new();
+    let pointer = g.address(0, 24);
+    let bit = g.slice(pointer, 0, 1);
+    let not = g.not(bit);
+    let (x, y) = (g.input(16, 0, 0), g.input(16, 0, 1));
+    assert_eq!(g.not(not), bit);
+    assert_eq!(g.select(not, x, y), g.select(bit, y, x));
 }
 
 /// Sums of multiples of pointers in which all cancel are numbers, and those in which one is left are that one. gcc steps

@@ -50,6 +50,9 @@ pub(crate) fn not_lifted(
             report.reason(ReasonKind::Unmodelled, call, why.to_string());
         }
         Why::Lift(e) => lift_error(report, call, e, names),
+        Why::Doubtful(_) => {
+            report.reason(ReasonKind::Unmodelled, call, why.to_string());
+        }
         Why::Output(e) => {
             // That a term has an address somewhere, in upper bits that are shifted or cut off
             // say, does not show that its value depends on it.
@@ -98,7 +101,7 @@ fn lift_error(report: &mut Report, call: &str, e: &LiftError, names: &dyn Fn(Nod
         }
         LiftError::NoSymbol { .. }
         | LiftError::BadCall(_)
-        | LiftError::Released(_)
+        | LiftError::Doubtful(..)
         | LiftError::Inlined(..) => (ReasonKind::Unmodelled, Verdict::Unknown, None),
     };
     let at = at.cloned();

@@ -25,7 +25,7 @@ struct Group {
     rows: Vec<Option<Box<[u32]>>>,
 }
 
-/// Compares all coefficients of `forms` with what is asked for. Entrys, if they are at most `most`; without that,
+/// Compares all coefficients of `forms` with what is asked for: the entries that differ, if they are at most `most`; without that,
 /// the first one.
 ///
 /// # Errors

@@ -34,6 +34,7 @@ mod vector;
 mod words;
 
 use crate::byte::Byte;
+use crate::core::flags::Flag;
 use crate::core::{Decoded, Entry, Fallible, InstructionSet, Trap};
 use crate::object::aarch64::R_ABS64;
 pub(crate) use decode::disassemble;
@@ -163,6 +164,10 @@ impl InstructionSet for AArch64 {
 
     fn length(_: &Linked) -> usize {
         4
+    }
+
+    fn overflow(&self) -> Flag {
+        self.flags.overflow
     }
 
     /// `brk` with the numbers that compilers give it; a debugger goes on behind others.

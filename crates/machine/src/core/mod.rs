@@ -9,7 +9,6 @@ mod access;
 pub(crate) mod arith;
 pub(crate) mod bits;
 mod cases;
-mod checks;
 pub(crate) mod conditions;
 mod control;
 mod entry;
@@ -27,13 +26,12 @@ use crate::graph::{Graph, NodeId, Op};
 use crate::lifted::Class;
 use crate::object::Object;
 pub(crate) use cases::{Choice, Fallible, MOST_ALIGNMENT, Order, Stop};
-pub(crate) use checks::Trap;
-pub(crate) use control::Destination;
+pub(crate) use control::{Destination, Trap};
 pub(crate) use entry::Entry;
 pub(crate) use memory::{Region, RegionKind};
 pub(crate) use outside::{Effect, Routine};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Terms beyond which a lift gives up: some 3 GB.
 const MOST_NODES: usize = 32_000_000;
@@ -94,6 +92,8 @@ pub(crate) trait InstructionSet: Sized {
     fn decode(m: &mut Machine<'_, Self>) -> Fallible<Decoded<Self>>;
     /// Bytes that the instruction has.
     fn length(instruction: &Self::Instruction) -> usize;
+    /// The overflow flag.
+    fn overflow(&self) -> flags::Flag;
     /// The trap with which this code begins, if it does.
     fn trap(code: &[u8]) -> Option<Trap>;
     /// Executes `m.now`; `m.next` is the one behind it, unless that changes it.
@@ -146,8 +146,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     pub unreached: Vec<String>,
     /// Whether checks that stop the program if they fail are assumed to pass.
     passes_checks: bool,
-    /// The addresses of those that were met, and the first.
-    checks: (BTreeSet<u64>, Option<Place>),
+    /// Those that were met, by address.
+    pub checks: BTreeMap<u64, String>,
     returned: bool,
     /// Where calls return to that have not, the last one last, if the object promises that they do.
     pub calls: Vec<(usize, u64)>,

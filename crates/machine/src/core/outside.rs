@@ -1,13 +1,12 @@
 //! Functions of other objects: the three of the C library that compilers call by themselves, in their
-//! checked form too, and those that the call declares.
+//! checked form too, and those that the call declares. And arithmetic that stops the program on overflow.
 
-use super::checks::Checked;
 use super::memory::RegionKind;
 use super::{Fallible, InstructionSet, Machine, Value};
 use crate::byte::Byte;
 use crate::call::{Extent, ExternalFunction};
 use crate::error::{LiftError, Timing, Violation};
-use crate::fold::gather;
+use crate::fold::{gather, scatter, signed};
 use crate::graph::NodeId;
 
 /// Longest copy or buffer of an outside function.
@@ -57,6 +56,40 @@ impl Routine {
             _ => return None,
         };
         Some(Routine { effect, length: 2, bound, align: 1, returns: true })
+    }
+}
+
+/// Arithmetic of libgcc that stops the program if the result does not fit.
+#[derive(Clone, Copy)]
+struct Checked {
+    /// Bits of the operands and of the result.
+    bits: u8,
+    of: Arithmetic,
+}
+
+#[derive(Clone, Copy)]
+enum Arithmetic {
+    Sum,
+    Difference,
+    Product,
+    Negation,
+}
+
+impl Checked {
+    /// The function of that name, if each operand fits in one register of `word` bytes.
+    fn of(name: &str, word: usize) -> Option<Checked> {
+        let (bits, of) = match name {
+            "__addvsi3" => (32, Arithmetic::Sum),
+            "__subvsi3" => (32, Arithmetic::Difference),
+            "__mulvsi3" => (32, Arithmetic::Product),
+            "__negvsi2" => (32, Arithmetic::Negation),
+            "__addvdi3" => (64, Arithmetic::Sum),
+            "__subvdi3" => (64, Arithmetic::Difference),
+            "__mulvdi3" => (64, Arithmetic::Product),
+            "__negvdi2" => (64, Arithmetic::Negation),
+            _ => return None,
+        };
+        (usize::from(bits) <= 8 * word).then_some(Checked { bits, of })
     }
 }
 
@@ -169,6 +202,43 @@ impl<I: InstructionSet> Machine<'_, I> {
         };
         self.assume(format!(
             "the linked `{name}` {says}, in time that depends on the length alone"
+        ));
+        Ok(result)
+    }
+
+    /// The result of checked arithmetic, assuming that it returns.
+    fn checked(&mut self, name: &str, function: Checked) -> Fallible<[Byte; 8]> {
+        let bytes = usize::from(function.bits) / 8;
+        let mut operand = |i: usize| match gather(self.g, &self.cpu.argument(i)[..bytes]) {
+            Some(node) => Ok(node),
+            None => Err(self.undefined(format!("argument {i} of `{name}`"))),
+        };
+        let x = operand(0)?;
+        let y = if let Arithmetic::Negation = function.of { x } else { operand(1)? };
+        let number = |m: &Self, node| Some(i128::from(signed(m.g.value(node)?, function.bits)));
+        let exact = number(self, x).zip(number(self, y)).map(|(x, y)| match function.of {
+            Arithmetic::Sum => x + y,
+            Arithmetic::Difference => x - y,
+            Arithmetic::Product => x * y,
+            Arithmetic::Negation => -x,
+        });
+        if exact.is_some_and(|value| value >> (function.bits - 1) != value >> 127) {
+            return Err(
+                self.unsupported(format!("`{name}` stops the program: its result overflows"))
+            );
+        }
+        let node = match function.of {
+            Arithmetic::Sum => self.g.add(x, y),
+            Arithmetic::Difference => self.g.sub(x, y),
+            Arithmetic::Product => self.g.mul(x, y),
+            Arithmetic::Negation => self.g.neg(x),
+        };
+        let mut result = [Byte::Undefined; 8];
+        scatter(self.g, node, &mut result[..bytes]);
+        self.meets_check();
+        self.assume(format!(
+            "the linked `{name}` runs in constant time, as that of gcc 12 does and compiler-rt's does not; its result never \
+             overflows, which would stop the program"
         ));
         Ok(result)
     }

@@ -135,7 +135,7 @@ impl Graph {
         carries.then_some((x, y))
     }
 
-    /// `a + c·b`, if all pointers in it cancel, or all but one: compilers step through one array by the distance of two,
+    /// `a + c·b`, if all pointers in it cancel, or all but one. Compilers step through one array by the distance of two,
     /// and index an array by multiples of a pointer into it.
     fn of_pointers(&mut self, a: NodeId, b: NodeId, c: u64) -> Option<NodeId> {
         if !(self.has_address(a) && self.has_address(b)) {

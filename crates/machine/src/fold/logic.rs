@@ -91,9 +91,17 @@ impl Graph {
             (Some(_), None) => return self.xor(b, a),
             (_, Some(0)) => return a,
             _ if self.same(a, b) => return self.constant(width, 0),
-            // ~P = -1 - P, of which sums with pointers into the same region are numbers.
-            (_, Some(y)) if y == mask(width) && self.low_address(a).is_some() => {
+            // ~P = -1 - P, of which sums with pointers into the same region are numbers. A single bit is a condition.
+            (_, Some(y)) if width > 1 && y == mask(width) && self.low_address(a).is_some() => {
                 return self.sub(b, a);
+            }
+            // ~(c - x) = x + ~c.
+            (_, Some(y)) if y == mask(width) && self.node(a).op == Op::Sub => {
+                let (c, x) = (self.node(a).args[0], self.node(a).args[1]);
+                if let Some(c) = self.value(c) {
+                    let c = self.constant(width, !c);
+                    return self.add(x, c);
+                }
             }
             (_, Some(y)) if self.node(a).op == Op::Xor => {
                 let (x, c) = (self.node(a).args[0], self.node(a).args[1]);

@@ -36,6 +36,7 @@ mod select;
 
 use crate::byte::Byte;
 use crate::core::conditions::Flags;
+use crate::core::flags::Flag;
 use crate::core::{Decoded, Effect, Entry, Fallible, InstructionSet, Routine, Trap, Value};
 use crate::fold::{gather, scatter};
 use crate::lifted::Class;
@@ -200,6 +201,10 @@ impl InstructionSet for Thumb {
 
     fn length(instruction: &Linked) -> usize {
         instruction.ins.length.into()
+    }
+
+    fn overflow(&self) -> Flag {
+        self.flags.overflow
     }
 
     /// `udf` in 16 and in 32 bits.

@@ -35,6 +35,7 @@ mod strings;
 mod ternary;
 
 use crate::byte::Byte;
+use crate::core::flags::Flag;
 use crate::core::{Decoded, Entry, Fallible, InstructionSet, Trap, Value};
 use crate::object::x86_64::R_64;
 pub(crate) use decode::disassemble;
@@ -186,12 +187,16 @@ impl InstructionSet for X86_64 {
         instruction.ins.len()
     }
 
-    /// `ud2` and `ud1`; sanitizers write a prefix before it. Behind some text, `ud2` calls a hypervisor.
+    fn overflow(&self) -> Flag {
+        self.flags.overflow
+    }
+
+    /// `ud2` and `ud1`; sanitizers write `ud1` of eax with a prefix before it. Behind some text, `ud2` calls a hypervisor.
     fn trap(code: &[u8]) -> Option<Trap> {
         match code {
             [0x0f, 0x0b, b'x', b'e', b'n', ..] | [0x0f, 0x0b, b'k', b'v', b'm', ..] => None,
             [0x0f, 0x0b | 0xb9, ..] => Some(Trap::Plain),
-            [0x67, 0x0f, 0xb9, ..] => Some(Trap::Sanitizer),
+            [0x67, 0x0f, 0xb9, 0x00 | 0x40 | 0x80, ..] => Some(Trap::Sanitizer),
             _ => None,
         }
     }

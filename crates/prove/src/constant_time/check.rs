@@ -14,6 +14,7 @@ use ringforge_machine::{
     ArgSpec, CallSpec, Initial, LiftError, Lifted, Object, Place, RegionSpec, Violation, lift,
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Instructions of one call.
@@ -171,7 +172,7 @@ impl Run<'_> {
     fn run(&self, report: &mut FunctionReport) -> Verdict {
         let calls = self.calls();
         let count = calls.len() as f64;
-        let mut read = Read::default();
+        let (mut read, mut checks) = (Read::default(), BTreeMap::new());
         for (at, call) in calls.iter().enumerate() {
             let going = &mut |steps: u64| {
                 let part = 1.0 - 1.0 / (1.0 + steps as f64 / 1e6);
@@ -184,6 +185,7 @@ impl Run<'_> {
             match lift(self.object, &call.spec, &mut Graph::blind(), going) {
                 Ok(lifted) => {
                     read.add(&lifted);
+                    checks.extend(lifted.stats.checks.clone());
                     if let Some(verdict) = self.finished(&lifted, call, report) {
                         return verdict;
                     }
@@ -194,6 +196,13 @@ impl Run<'_> {
         if report.instructions == 0 {
             report.say(ReasonKind::Unmodelled, "no instruction was executed".into(), None, "");
             return Verdict::Unknown;
+        }
+        if let Some((_, first)) = checks.first_key_value() {
+            report.assumptions.push(format!(
+                "no overflow check or sanitizer trap fails (a failing check stops the program); there are {}, the first at \
+                 {first}",
+                checks.len()
+            ));
         }
         report.remarks = read.remarks(self.function);
         Verdict::Proved
@@ -213,6 +222,8 @@ impl Run<'_> {
         report: &mut FunctionReport,
     ) -> Option<Verdict> {
         let stats = &lifted.stats;
+        // Ways that may be impossible refute nothing.
+        let verdict = |certain| if certain { Verdict::Refuted } else { Verdict::Unknown };
         report.cases += lifted.cases.len();
         report.instructions = report.instructions.max(stats.instructions);
         report.stack_bytes = report.stack_bytes.max(stats.stack_bytes);
@@ -227,7 +238,7 @@ impl Run<'_> {
                 stats.stack_bytes, self.function.stack
             );
             report.say(ReasonKind::Memory, text, None, &call.name);
-            return Some(Verdict::Refuted);
+            return Some(verdict(lifted.cases.iter().all(|case| case.certain)));
         }
         for case in &lifted.cases {
             for (region, spec) in case.regions.iter().zip(&call.spec.regions) {
@@ -235,7 +246,7 @@ impl Run<'_> {
                 if let Some(at) = open.filter(|_| spec.write) {
                     let text = format!("byte {at} of {} is not written", region.name);
                     report.say(ReasonKind::Undefined, text, None, &call.name);
-                    return Some(Verdict::Refuted);
+                    return Some(verdict(case.certain));
                 }
             }
         }
@@ -285,7 +296,7 @@ impl Run<'_> {
             }
             LiftError::NoSymbol { .. }
             | LiftError::BadCall(_)
-            | LiftError::Released(_)
+            | LiftError::Doubtful(..)
             | LiftError::Inlined(..) => (ReasonKind::Unmodelled, Verdict::Unknown, None),
         };
         report.say(kind, text, at, &call.name);

@@ -94,13 +94,13 @@ impl Run<'_> {
     /// different.
     fn differs(&self, call: &Call, case: &Case, what: &str) -> Option<String> {
         // Only one of the ways of a branch on released data, or on where arrays lie, may be possible.
-        if !case.condition.is_empty() {
+        if !(case.certain && case.condition.is_empty()) {
             return None;
         }
         let spec = CallSpec { max_steps: STEPS_WITH_TERMS, ..call.spec.clone() };
         let mut graph = Graph::new();
         let lifted = lift(self.object, &spec, &mut graph, &mut |_| true).ok()?;
-        let case = lifted.cases.iter().find(|c| c.condition.is_empty())?;
+        let case = lifted.cases.iter().find(|c| c.certain && c.condition.is_empty())?;
         for left in of(case, what)?.iter().take(MOST_SHOWN) {
             let Byte::Node(node, k) = left.byte else { continue };
             if two_values(&graph, node, k) {

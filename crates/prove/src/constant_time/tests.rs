@@ -374,6 +374,17 @@ fn checks_that_stop_the_program_are_assumed_to_pass() {
     // A number that is known decides as ever.
     assert_ne!(run(&body("xor eax, eax\n jno 9f", "ud2")).0, Verdict::Proved);
     assert!(!run(&body("xor edx, edx\n jo 9f", "ud2")).1.contains(says));
+    // The way behind a check may be impossible, and then refutes nothing: this one always fails.
+    let fails = "or eax, 0x40000000\n and eax, 0x7fffffff\n add eax, 0x40000000\n jo 9f";
+    for behind in ["mov eax, [rsi+1000]", "mov ebx, 1", "ret", "jz 8f\n nop\n8:"] {
+        let (verdict, _) = run(&body(&format!("{fails}\n {behind}"), "ud2"));
+        assert_eq!(verdict, Verdict::Unknown, "{behind}");
+    }
+    // A flag that tells no overflow, and `ud1` of other registers.
+    for (branch, trap) in [("shl eax, 1\n jo 9f", "ud2"), ("js 9f", ".byte 0x67\n ud1 edi, [rdx]")]
+    {
+        assert_ne!(run(&body(branch, trap)).0, Verdict::Proved, "{branch}");
+    }
     // What a check leaves unknown may be a constant: the later branch compares x with itself.
     let later = "mov rax, rsp\n add rax, [rsi]\n jo 9f\n mov eax, [rsi]\n xor eax, [rsi]\n jnz 8f\n nop\n8:";
     assert_eq!(run(&body(later, "ud2")).0, Verdict::Unknown);
