@@ -185,7 +185,7 @@ int RF_HASH(sha512)(uint8_t out[64], const uint8_t *in, size_t len);
 #if RF_NEED_SHA3
 int RF_HASH(sha3_256)(uint8_t out[32], const uint8_t *in, size_t len);
 /* Proofs of key generation put a result of their own in its place, at every call: it must be called. */
-RF_ALONE int RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
+int RF_ALONE RF_HASH(sha3_512)(uint8_t out[64], const uint8_t *in, size_t len);
 int RF_HASH(shake128)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
 int RF_HASH(shake256)(uint8_t *out, size_t out_len, const uint8_t *in, size_t len);
 #endif
