@@ -520,18 +520,20 @@ fn unoptimised_code_is_refused() {
     }
 }
 
-/// Of no operation of any KEM anything stays on the stack, at any level that is not refused, in either form.
+/// Of no operation of any KEM anything stays on the stack, in either form, as each compiler makes them.
 #[test]
 #[ignore = "in the long run"]
-fn nothing_of_a_key_stays_at_any_level() {
-    // Two levels for each compiler: most of the time goes into compiling multipliers.
-    nothing_stays(&[("gcc", "-O1"), ("gcc", "-O3"), ("clang", "-Os"), ("clang", "-O2")]);
+fn nothing_of_a_key_stays() {
+    // One level for each: most of the time goes into compiling multipliers.
+    nothing_stays(&[("gcc", "-O3"), ("clang", "-Os")]);
 }
 
+/// Every level that is not refused.
 #[test]
 #[ignore = "minutes"]
 fn by_hand_nothing_of_a_key_stays_at_the_other_levels() {
-    nothing_stays(&[("clang", "-O1"), ("clang", "-O3"), ("gcc", "-Os"), ("gcc", "-O2")]);
+    nothing_stays(&[("gcc", "-O1"), ("gcc", "-Os"), ("gcc", "-O2")]);
+    nothing_stays(&[("clang", "-O1"), ("clang", "-O2"), ("clang", "-O3")]);
 }
 
 fn nothing_stays(builds: &[(&str, &str)]) {
