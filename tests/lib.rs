@@ -2,7 +2,8 @@
 //! AVX2, does what its header says on good and on bad input, keeps to its prefix, and is constant time.
 //!
 //! Every day gcc compiles three KEMs, small and, under another prefix, for valgrind; left to `RINGFORGE_LONG=1`: all
-//! KEMs by gcc and clang, compared with the models, under valgrind at three levels.
+//! KEMs by gcc and clang, compared with the models, under valgrind at three levels. The largest sets of NTRU have one build
+//! there, and all of this in tests `by_hand`.
 
 mod common;
 
@@ -48,6 +49,11 @@ fn sources() -> Vec<PathBuf> {
     all
 }
 
+/// KEMs whose code is that of smaller ones but for numbers, and whose multipliers take the longest to compile.
+const LARGEST: &[&str] = &["ntruhps40961229", "ntruhrss1373"];
+/// How many others there are.
+const OTHERS: usize = 19;
+
 /// Those that these KEMs are made of: all where none is named, else without the multipliers of other rings.
 fn sources_of(kems: &[&str]) -> Vec<PathBuf> {
     let rings: Vec<String> = kems
@@ -69,14 +75,15 @@ fn sources_of(kems: &[&str]) -> Vec<PathBuf> {
     all
 }
 
-/// Options for a test with these KEMs alone, with all where none is named.
+/// Options for a test with these KEMs alone, with all but the largest where none is named: of those the sources are empty.
 fn enabling(kems: &[&str]) -> Vec<String> {
     let alone = (!kems.is_empty()).then_some("-DRINGFORGE_ENABLE_ALL=0");
+    let (named, value) = if kems.is_empty() { (LARGEST, 0) } else { (kems, 1) };
     ["-DRINGFORGE_TESTING", "-DRINGFORGE_RANDOM=2"]
         .into_iter()
         .chain(alone)
         .map(str::to_owned)
-        .chain(kems.iter().map(|k| format!("-DRINGFORGE_ENABLE_{}=1", k.to_uppercase())))
+        .chain(named.iter().map(|k| format!("-DRINGFORGE_ENABLE_{}={value}", k.to_uppercase())))
         .collect()
 }
 
@@ -126,7 +133,7 @@ fn keeps_to_prefix(objects: &[PathBuf], prefix: &str) {
 /// and portable.
 const TARGETS: [&str; 4] = ["all", "avx512vl", "avx2", "portable"];
 
-/// The known answers of `lib/tests/kats.txt` of these KEMs (of all where none is named), on every kind of code.
+/// The known answers of `lib/tests/kats.txt` of these KEMs (of all but the largest where none is named), on every kind of code.
 fn gives_known_answers(kat: &Path, kems: &[&str]) {
     let text = std::fs::read_to_string(library().join("tests/kats.txt")).unwrap();
     let mut seen = 0;
@@ -134,7 +141,8 @@ fn gives_known_answers(kat: &Path, kems: &[&str]) {
         let [name, count, hash] = line.split(' ').collect::<Vec<_>>()[..] else {
             panic!("kats.txt: `{line}` is not a KEM, a number of cases and a hash")
         };
-        if !kems.is_empty() && !kems.contains(&name) {
+        let wanted = if kems.is_empty() { !LARGEST.contains(&name) } else { kems.contains(&name) };
+        if !wanted {
             continue;
         }
         for target in TARGETS {
@@ -147,12 +155,12 @@ fn gives_known_answers(kat: &Path, kems: &[&str]) {
         }
         seen += 1;
     }
-    assert!(seen >= if kems.is_empty() { 11 } else { kems.len() }, "only {seen} known answers");
+    assert!(seen >= if kems.is_empty() { 13 } else { kems.len() }, "only {seen} known answers");
 }
 
-/// Keys, ciphertexts and session keys of all KEMs, forged ones as well, are those of slow models in Python, on both kinds
+/// Keys, ciphertexts and session keys of so many KEMs, forged ones as well, are those of slow models in Python, on both kinds
 /// of code.
-fn agrees_with_models(cc: &str, options: &[&str], objects: &[PathBuf], dir: &Path) {
+fn agrees_with_models(cc: &str, options: &[&str], objects: &[PathBuf], dir: &Path, count: usize) {
     let shared = dir.join("models.so");
     run(Command::new(cc)
         .args(STRICT)
@@ -164,7 +172,10 @@ fn agrees_with_models(cc: &str, options: &[&str], objects: &[PathBuf], dir: &Pat
     let out = run(Command::new("python3").args(["-B", "tests/model/compare.py"]).arg(&shared));
     let said = String::from_utf8(out.stdout).unwrap();
     for target in ["portable", "AVX2"] {
-        assert!(said.contains(&format!("{target}: 19 exchanges agree with the models")), "{said}");
+        assert!(
+            said.contains(&format!("{target}: {count} exchanges agree with the models")),
+            "{said}"
+        );
     }
 }
 
@@ -200,7 +211,7 @@ fn under_valgrind(
         Some(0) => {
             let done =
                 String::from_utf8_lossy(&out.stdout).lines().filter(|l| l.ends_with(" ok")).count();
-            let wanted = if kems.is_empty() { 19 } else { kems.len() };
+            let wanted = if kems.is_empty() { OTHERS } else { kems.len() };
             assert!(
                 done == 2 * wanted,
                 "{command:?} tried {done} KEMs and targets, not {wanted} on both"
@@ -262,7 +273,7 @@ fn is_constant_time(cc: &str, options: &[&str], kems: &[&str], generated: &[Path
     }
 }
 
-/// What is compiled and run: all KEMs where none is named.
+/// What is compiled and run: all KEMs but the largest where none is named.
 struct Scope {
     prefix: Option<&'static str>,
     level: &'static str,
@@ -319,7 +330,8 @@ fn answers(
         run(&mut Command::new(program(cc, options, "mlkem_poly", objects, dir)));
     }
     if scope.models && has(&["python3"]) {
-        agrees_with_models(cc, options, objects, dir);
+        let count = if kems.is_empty() { OTHERS } else { kems.len() };
+        agrees_with_models(cc, options, objects, dir, count);
     }
     let wrapped = wrapped(prefix);
     let mut failing = [options, &["-DTEST_FAILING_HASH"]].concat();
@@ -520,28 +532,44 @@ fn unoptimised_code_is_refused() {
     }
 }
 
+/// One level for each compiler: most of the time goes into compiling multipliers.
+const SOME_LEVELS: [(&str, &str); 2] = [("gcc", "-O3"), ("clang", "-Os")];
+/// The others that are not refused.
+const OTHER_LEVELS: [(&str, &str); 6] = [
+    ("gcc", "-O1"),
+    ("gcc", "-Os"),
+    ("gcc", "-O2"),
+    ("clang", "-O1"),
+    ("clang", "-O2"),
+    ("clang", "-O3"),
+];
+
 /// Of no operation of any KEM anything stays on the stack, in either form, as each compiler makes them.
 #[test]
 #[ignore = "in the long run"]
 fn nothing_of_a_key_stays() {
-    // One level for each: most of the time goes into compiling multipliers.
-    nothing_stays(&[("gcc", "-O3"), ("clang", "-Os")]);
+    nothing_stays(&SOME_LEVELS, &[]);
 }
 
-/// Every level that is not refused.
 #[test]
 #[ignore = "minutes"]
 fn by_hand_nothing_of_a_key_stays_at_the_other_levels() {
-    nothing_stays(&[("gcc", "-O1"), ("gcc", "-Os"), ("gcc", "-O2")]);
-    nothing_stays(&[("clang", "-O1"), ("clang", "-O2"), ("clang", "-O3")]);
+    nothing_stays(&OTHER_LEVELS, &[]);
 }
 
-fn nothing_stays(builds: &[(&str, &str)]) {
-    let enable = enabling(&[]);
+#[test]
+#[ignore = "minutes"]
+fn by_hand_nothing_of_the_largest_keys_stays() {
+    nothing_stays(&SOME_LEVELS, LARGEST);
+    nothing_stays(&OTHER_LEVELS, LARGEST);
+}
+
+fn nothing_stays(builds: &[(&str, &str)], kems: &[&str]) {
+    let enable = enabling(kems);
     let options: Vec<&str> = enable.iter().map(String::as_str).collect();
     // Most of what there is to compile: the same in either form, but that the small one calls no vector code.
     let (multipliers, schemes): (Vec<PathBuf>, Vec<PathBuf>) =
-        sources().into_iter().partition(|f| f.parent().unwrap().ends_with("generated"));
+        sources_of(kems).into_iter().partition(|f| f.parent().unwrap().ends_with("generated"));
     let same = |f: &PathBuf| !fs::read_to_string(f).unwrap().contains("_SMALL");
     assert!(multipliers.iter().all(same));
     let (portable, vectors): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -594,6 +622,24 @@ fn the_library_with_clang() {
     let Some(clang) = tool("clang") else { return };
     let scope = Scope { prefix: None, level: "-O2", kems: &[], models: true, valgrind: true };
     checks(clang, &scope);
+}
+
+#[test]
+#[ignore = "in the long run"]
+fn the_largest_sets_of_ntru() {
+    let Some(clang) = tool("clang") else { return };
+    let scope = Scope { prefix: None, level: "-O2", kems: LARGEST, models: true, valgrind: false };
+    checks(clang, &scope);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn by_hand_the_largest_sets_of_ntru_by_both_compilers() {
+    for cc in ["gcc", "clang"].into_iter().filter_map(tool) {
+        let scope =
+            Scope { prefix: None, level: "-O2", kems: LARGEST, models: true, valgrind: true };
+        checks(cc, &scope);
+    }
 }
 
 ringforge_testing::rest!(the_small_form_gives_the_same_answers, the_library_with_gcc,);

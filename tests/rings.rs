@@ -82,7 +82,10 @@ fn every_entry_point_of_every_ring_is_proved() {
         let dir = Sandbox::new();
         let package = forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}")]);
         all_proved(&package, &["avx2", "c"]);
-        the_next_wider_range_fails(&dir, ring);
+        // In the long run of the first ring and of the widest words: a proof of each range takes as long as the first one.
+        if ring == RINGS[0] || ring == "mldsa" {
+            the_next_wider_range_fails(&dir, ring);
+        }
     });
 }
 
@@ -110,7 +113,19 @@ fn every_entry_point_of_every_trinomial_is_proved() {
 #[test]
 fn products_modulo_powers_of_two_are_proved() {
     let rings = ["saber", "ntruhps2048509", "ntruhps2048677", "ntruhps4096821", "ntruhrss701"];
-    in_parallel(jobs(&rings, 0), |(ring, cc, opt)| {
+    products_are_proved(jobs(&rings, 0));
+}
+
+#[test]
+#[ignore = "minutes"]
+fn by_hand_the_largest_products_of_ntru() {
+    let rings = ["ntruhps40961229", "ntruhrss1373"];
+    let by_each = |ring| builds().into_iter().map(move |(cc, opt)| (ring, cc, opt));
+    products_are_proved(rings.into_iter().flat_map(by_each).collect());
+}
+
+fn products_are_proved(jobs: Vec<(&'static str, &'static str, &'static str)>) {
+    in_parallel(jobs, |(ring, cc, opt)| {
         let plan = format!("--plan={ring}-toom");
         let more = [&plan, "--cc", cc, &format!("--opt={opt}")];
         let package = forge(&Sandbox::new(), ring, &more);

@@ -85,5 +85,7 @@ const KEMS: &[&str] = &[
     "ntruhps2048509",
     "ntruhps2048677",
     "ntruhps4096821",
+    "ntruhps40961229",
     "ntruhrss701",
+    "ntruhrss1373",
 ];

@@ -29,4 +29,6 @@ kem!(mlkem1024, "mlkem1024", "ML-KEM-1024", 1568, 3168, 1568, 64, 32; prepared 1
 kem!(ntruhps2048509, "ntruhps2048509", "NTRU-HPS-2048-509", 699, 935, 699, 2445, 2413;);
 kem!(ntruhps2048677, "ntruhps2048677", "NTRU-HPS-2048-677", 930, 1234, 930, 3243, 3211;);
 kem!(ntruhps4096821, "ntruhps4096821", "NTRU-HPS-4096-821", 1230, 1590, 1230, 3927, 3895;);
+kem!(ntruhps40961229, "ntruhps40961229", "NTRU-HPS-4096-1229", 1842, 2366, 1842, 5865, 5833;);
 kem!(ntruhrss701, "ntruhrss701", "NTRU-HRSS-701", 1138, 1450, 1138, 1432, 1400;);
+kem!(ntruhrss1373, "ntruhrss1373", "NTRU-HRSS-1373", 2401, 2983, 2401, 2776, 2744;);

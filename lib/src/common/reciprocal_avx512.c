@@ -18,7 +18,7 @@
 #if RF_HAVE_AVX512_CODE && RF_NEED_RECIPROCAL
 #include <immintrin.h>
 
-#define RF_MOST_REGS 5
+#define RF_MOST_REGS 6
 #define RF_CYCLE(regs) (256 * (regs)) /* coefficients that there are places for */
 
 /* The bits of a[last], …, a[0] as coefficients from x^0 on: those at 0, and those at 15. */
@@ -75,6 +75,8 @@ RF_AVX512 static inline void rf_bits_down(__m512i y[RF_MOST_REGS], const int reg
         y[2] = y[3];
     if (regs > 4)
         y[3] = y[4];
+    if (regs > 5)
+        y[4] = y[5];
     y[regs - 1] = first;
 }
 
@@ -163,8 +165,10 @@ RF_AVX512 uint32_t RF_NS(reciprocal3_avx512)(int16_t *out, const int16_t *f, con
         none = rf_steps3(x, y, 3, steps);
     else if (regs == 4)
         none = rf_steps3(x, y, 4, steps);
-    else
+    else if (regs == 5)
         none = rf_steps3(x, y, 5, steps);
+    else
+        none = rf_steps3(x, y, 6, steps);
     rf_bits_out(out, x[0], x[1], regs, degree);
     return none;
 }
@@ -180,8 +184,12 @@ RF_AVX512 void RF_NS(reciprocal2_avx512)(int16_t *out, const int16_t *f, const i
         rf_steps2(x, y, 2, steps);
     else if (regs == 3)
         rf_steps2(x, y, 3, steps);
-    else
+    else if (regs == 4)
         rf_steps2(x, y, 4, steps);
+    else if (regs == 5)
+        rf_steps2(x, y, 5, steps);
+    else
+        rf_steps2(x, y, 6, steps);
     memset(other, 0, sizeof other);
     rf_bits_out(out, x, other, regs, degree);
 }

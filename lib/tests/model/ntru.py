@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0
 """NTRU from the specification of the third round, slowly: polynomials are lists of integers, inverses are Euclid's."""
+from functools import cache
 from hashlib import sha3_256
 
 SETS = {"ntruhps2048509": (509, 11, True), "ntruhps2048677": (677, 11, True), "ntruhps4096821": (821, 12, True),
-        "ntruhrss701": (701, 13, False)}  # n, log2 q, HPS
+        "ntruhps40961229": (1229, 12, True), "ntruhrss701": (701, 13, False), "ntruhrss1373": (1373, 14, False)}  # n, log2 q, HPS
 
 
 def product(a, b):
@@ -109,10 +110,15 @@ def unpack_sum_zero(data, n, log):
     return a
 
 
+@cache
+def one_over_x_minus_one(n):
+    return tuple(inverse([-1, 1] + [0] * (n - 2), n, 3))
+
+
 def lift(m, n, hps):
     if hps:
         return signs(m)
-    quotient = cyclic(m, inverse([-1, 1] + [0] * (n - 2), n, 3), n, 3)
+    quotient = cyclic(m, one_over_x_minus_one(n), n, 3)
     return cyclic([-1, 1], signs(mod_phi(quotient, n, 3)), n, 1 << 62)
 
 
@@ -121,6 +127,7 @@ def coins_length(name):
     return n - 1 + (30 * (n - 1) + 7) // 8 if hps else 2 * (n - 1)
 
 
+@cache  # for the second kind of code the coins are the same
 def keypair(name, coins):
     n, log, hps = SETS[name]
     q = 1 << log

@@ -187,6 +187,12 @@ fn dead(kem: &str) -> usize {
     number.and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
+/// n of an NTRU: its name alone does not say where q ends and n begins.
+fn degree(kem: &str) -> usize {
+    let source = file(&format!("src/ntru/{kem}.c"));
+    source.lines().find_map(|l| l.strip_prefix("#define RF_N ")?.parse().ok()).unwrap_or(0)
+}
+
 /// The same of its small form, where the size is a sum of products of the KEM's sizes.
 fn dead_small(kem: &str) -> usize {
     let digits = kem.trim_start_matches(|c: char| !c.is_ascii_digit());
@@ -199,7 +205,7 @@ fn dead_small(kem: &str) -> usize {
     };
     let value = |word: &str| match word.trim() {
         "RF_P" => number(digits),
-        "RF_N" => number(&digits[digits.len().saturating_sub(3)..]),
+        "RF_N" => degree(kem),
         "RF_K" => number(digits) / 256,
         "RF_CT" => size(kem, "CIPHERTEXTBYTES"),
         word => number(word),
@@ -365,5 +371,6 @@ mod tests {
         assert_eq!(dead_small("ntrulpr761"), 10 * 761 + 1167 + 768);
         assert_eq!(dead_small("mlkem512"), 512 * 2 + 3584);
         assert_eq!(dead_small("ntruhps2048677"), 11 * 677 + 1024);
+        assert_eq!(dead_small("ntruhrss1373"), 11 * 1373 + 1024);
     }
 }
