@@ -51,6 +51,7 @@ fn values(key: &str) -> &'static [&'static str] {
         "straight" => &["0", "100000"],
         "depth" => &["1", "2", "4"],
         "merge" => &["1", "2"],
+        "operands" => &["'together'", "'apart'"],
         "reductions" => &["['no.such.site']", "[]"],
         "inner-products" => &["[3]", "[2, 4]"],
         "drop" | "add" => &["['no.such.site']"],

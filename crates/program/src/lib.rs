@@ -12,4 +12,7 @@ pub mod place;
 pub mod rebase;
 pub mod schedule;
 pub mod settle;
+mod together;
 pub mod unsigned;
+
+pub use together::together;

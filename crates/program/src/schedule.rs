@@ -95,6 +95,8 @@ pub struct Schedule {
     pub depth: u32,
     /// Levels on whole registers that the pass with shuffles takes with it.
     pub merge: u32,
+    /// Whether a product's operands are transformed one after the other, or side by side.
+    pub operands: Operands,
     /// A transform of the whole ring has an entry point for the sum of so many base products, for each number.
     pub inner_products: Vec<u32>,
     /// The reductions of a transform of x^n + 1, all of them, by site; absent: as late as ranges
@@ -125,6 +127,16 @@ pub enum Order {
     Own,
     /// As FIPS 203 and 204 have it: leaf after leaf, the split by x^m - s before that by x^m + s.
     Standard,
+}
+
+/// How a product's operands are transformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operands {
+    /// One after the other.
+    Apart,
+    /// Both at once, instruction by instruction: for processors that wait for results and have registers enough.
+    Together,
 }
 
 /// How blocks of coefficients are multiplied.
@@ -233,6 +245,7 @@ impl Default for Schedule {
             straight: 256,
             depth: 3,
             merge: 0,
+            operands: Operands::Apart,
             inner_products: Vec::new(),
             reductions: None,
             limits: Limits::default(),

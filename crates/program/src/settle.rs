@@ -14,7 +14,7 @@ pub use refused::Refused;
 
 use crate::lower::{LowerError, unsupported};
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
-use crate::schedule::{BaseProducts, Layout, Order, ScalePlace, Schedule, Weights};
+use crate::schedule::{BaseProducts, Layout, Operands, Order, ScalePlace, Schedule, Weights};
 use crate::unsigned::Unsigned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -92,6 +92,7 @@ keys! {
         straight: u32 = "straight", straight;
         depth: u32 = "depth", depth;
         merge: u32 = "merge", merge;
+        operands: Operands = "operands", operands;
         forward_first: i64 = "limits.forward-first", limits.forward_first;
         forward: i64 = "limits.forward", limits.forward;
         inverse_first: i64 = "limits.inverse-first", limits.inverse_first;

@@ -434,4 +434,30 @@ impl Op {
         }
         self
     }
+
+    /// The same operation with each buffer replaced that it reads or writes.
+    pub fn map_buffers(mut self, f: &mut dyn FnMut(BufferId) -> BufferId) -> Op {
+        match &mut self {
+            Op::Load { buffer, .. }
+            | Op::LoadPartial { buffer, .. }
+            | Op::LoadParts { buffer, .. }
+            | Op::BroadcastPair { buffer, .. }
+            | Op::Broadcast { buffer, .. }
+            | Op::Store { buffer, .. }
+            | Op::StorePartial { buffer, .. }
+            | Op::StoreStrided { buffer, .. }
+            | Op::StoreParts { buffer, .. }
+            | Op::AddSum { buffer, .. }
+            | Op::MulMod {
+                factor: Factor::Table { buffer, .. } | Factor::Repeated { buffer, .. },
+                ..
+            }
+            | Op::Unsigned(Unsigned::Mul {
+                factor: Factor::Table { buffer, .. } | Factor::Repeated { buffer, .. },
+                ..
+            }) => *buffer = f(*buffer),
+            _ => {}
+        }
+        self
+    }
 }

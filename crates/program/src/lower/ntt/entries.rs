@@ -6,7 +6,9 @@ use super::plan::{Machine, Shuffles};
 use super::{Ends, InnerProduct, LowerError, Lowering, write};
 use crate::build::{Builder, call};
 use crate::ir::*;
+use crate::schedule::Operands;
 use crate::settle::Refused;
+use crate::together;
 
 const CITE: &str = "[Seiler18 §4]";
 
@@ -114,11 +116,18 @@ impl Lowering<'_> {
 
         let (mut builder, [c, a, b]) =
             self.entry(("mul", Computes::Product), product(&output), 1, [h; 2]);
-        let [ta, tb] = [("ta", a), ("tb", b)].map(|(name, from)| {
-            let to = builder.local(name, self.machine.ntt.size());
-            builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);
-            to
-        });
+        let [ta, tb] = ["ta", "tb"].map(|name| builder.local(name, self.machine.ntt.size()));
+        match self.schedule.operands() {
+            Operands::Apart => [(ta, a), (tb, b)].into_iter().for_each(|(to, from)| {
+                builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);
+            }),
+            Operands::Together => {
+                let both = ProcedureId(all.len() as u32);
+                all.push(together(&all[0], "forward_both", 2));
+                let arguments = [ta, a, tb, b];
+                builder.stage("forward transforms", CITE, vec![call(both, arguments)]);
+            }
+        }
         self.products(&mut builder, [ta, ta, tb], [out, out], (false, Terms::one(None)))?;
         self.passes(&mut builder, ("mul.inverse", "inverse transform"), last, ta, c, true);
         all.push(builder.finish());
