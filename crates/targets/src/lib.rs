@@ -116,7 +116,7 @@ pub const AVX512: Target = Target {
     features: &["avx512bw", "avx512dq", "avx512vl", "avx512vnni"],
     usual: false,
     simulated: &[],
-    schedule: "fused-dot = true",
+    schedule: "fused-dot = true\noperands = \"together\"",
     ..AVX2
 };
 
