@@ -150,7 +150,10 @@ RF_AVX512 static inline uint32_t rf_steps3(uint64_t (*x)[8 * RF_MOST_REGS], uint
     return rf_mask_nonzero((uint32_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(minus_delta)));
 }
 
-/* The number of registers is a constant to the compiler in each case. */
+/*
+ * The number of registers is a constant to the compiler in each case. Of four equalities clang would make a table of jumps,
+ * which the prover does not follow.
+ */
 RF_AVX512 uint32_t RF_NS(reciprocal3_avx512)(int16_t *out, const int16_t *f, const int16_t *a, int degree)
 {
     uint64_t x[2][8 * RF_MOST_REGS] = {{0}}, y[2][8 * RF_MOST_REGS] = {{0}};
@@ -159,13 +162,13 @@ RF_AVX512 uint32_t RF_NS(reciprocal3_avx512)(int16_t *out, const int16_t *f, con
     rf_bits_of(x[0], x[1], regs, f, degree);
     rf_bits_of(y[0], y[1], regs, a, degree - 1);
     y[0][4] = 1; /* r */
-    if (regs == 2)
+    if (regs <= 2)
         none = rf_steps3(x, y, 2, steps);
-    else if (regs == 3)
+    else if (regs <= 3)
         none = rf_steps3(x, y, 3, steps);
-    else if (regs == 4)
+    else if (regs <= 4)
         none = rf_steps3(x, y, 4, steps);
-    else if (regs == 5)
+    else if (regs <= 5)
         none = rf_steps3(x, y, 5, steps);
     else
         none = rf_steps3(x, y, 6, steps);
@@ -180,13 +183,13 @@ RF_AVX512 void RF_NS(reciprocal2_avx512)(int16_t *out, const int16_t *f, const i
     rf_bits_of(x, other, regs, f, degree);
     rf_bits_of(y, other, regs, a, degree - 1);
     y[4] = 1;
-    if (regs == 2)
+    if (regs <= 2)
         rf_steps2(x, y, 2, steps);
-    else if (regs == 3)
+    else if (regs <= 3)
         rf_steps2(x, y, 3, steps);
-    else if (regs == 4)
+    else if (regs <= 4)
         rf_steps2(x, y, 4, steps);
-    else if (regs == 5)
+    else if (regs <= 5)
         rf_steps2(x, y, 5, steps);
     else
         rf_steps2(x, y, 6, steps);
