@@ -335,6 +335,9 @@ fn contracts_of_constant_time_and_chains_of_the_repository_are_valid() {
 #[test]
 fn the_other_schemas_are_those_of_their_readers() {
     type Reader = fn(&str) -> Result<(), String>;
+    // Text before which a key is put, and the objects of the schema.
+    type Place = (&'static str, Vec<Value>);
+    type Changes = &'static [(&'static str, &'static str)];
     let [of_safety, of_chain, of_project] =
         ["constant-time.json", "chain.json", "project.json"].map(schema);
     let items = |schema: &Value, key: &str| schema["properties"][key]["items"].clone();
@@ -345,7 +348,7 @@ fn the_other_schemas_are_those_of_their_readers() {
     // Before which text a key is put that nobody knows, and the objects whose keys the reader then names.
     let data = items(&of_safety, "data");
     let part = |key: &str| vec![items(&of_chain, key)];
-    let formats: [(Reader, &str, &str, Vec<(&str, Vec<Value>)>); 3] = [
+    let formats: [(Reader, &str, &str, Vec<Place>); 3] = [
         (
             safety,
             "constant-time.json",
@@ -390,7 +393,7 @@ fn the_other_schemas_are_those_of_their_readers() {
             assert!(toml_is_valid(name, &changed).is_err(), "{from}");
         }
     }
-    let wrong: [(Reader, &str, &str, &[(&str, &str)]); 3] = [
+    let wrong: [(Reader, &str, &str, Changes); 3] = [
         (
             safety,
             "constant-time.json",

@@ -26,9 +26,10 @@ pub fn together(procedure: &Procedure, name: &str, copies: usize) -> Procedure {
             }
         }
     }
-    for i in 0..procedure.buffers.len() {
-        if matches!(procedure.buffers[i].role, Role::Table(_) | Role::Factors(_)) {
-            (1..copies).for_each(|k| places[k][i] = places[0][i]);
+    for (i, buffer) in procedure.buffers.iter().enumerate() {
+        if matches!(buffer.role, Role::Table(_) | Role::Factors(_)) {
+            let shared = places[0][i];
+            places.iter_mut().for_each(|place| place[i] = shared);
         }
     }
     let body = statements(&procedure.body, &places);
