@@ -45,6 +45,7 @@
  *   merge = 0
  *   multiply = "montgomery"
  *   narrow = "montgomery"
+ *   operands = "apart"
  *   order = "own"
  *   reduce = "barrett"
  *   straight = 256

@@ -56,6 +56,7 @@
  *   inner-products = [2, 3, 4]
  *   lanes = 8
  *   multiply = "montgomery"
+ *   operands = "apart"
  *   order = "own"
  *   reduce = "montgomery"
  *   word = 16

@@ -38,6 +38,7 @@
  *   merge = 0
  *   multiply = "montgomery"
  *   narrow = "montgomery"
+ *   operands = "apart"
  *   order = "own"
  *   reduce = "montgomery"
  *   straight = 256
