@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{in_parallel, long};
+use common::{LARGEST, in_parallel, long};
 use ringforge_testing::{cc, has, needs, program as tool};
 use std::ffi::OsStr;
 use std::fs;
@@ -49,8 +49,6 @@ fn sources() -> Vec<PathBuf> {
     all
 }
 
-/// KEMs whose code is that of smaller ones but for numbers, and whose multipliers take the longest to compile.
-const LARGEST: &[&str] = &["ntruhps40961229", "ntruhrss1373"];
 /// How many others there are.
 const OTHERS: usize = 19;
 

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{arm_compilers, in_parallel, run};
+use common::{LARGEST, arm_compilers, in_parallel, run};
 use ringforge_targets::AARCH64;
 use ringforge_toolchain::count::Counter;
 use serde_json::{Value, json};
@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const FEW: &[&str] = &["sntrup761", "ntrulpr761", "mlkem768"];
-/// KEMs whose code is that of smaller ones but for numbers, and whose multipliers take the longest to compile.
-const LARGEST: &[&str] = &["ntruhps40961229", "ntruhrss1373"];
 const TESTING: &[&str] = &["-DRINGFORGE_TESTING", "-DRINGFORGE_RANDOM=2"];
 
 fn library() -> PathBuf {
