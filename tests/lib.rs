@@ -121,7 +121,7 @@ fn keeps_to_prefix(objects: &[PathBuf], prefix: &str) {
         .filter(|line| !line.ends_with(':') && !line.is_empty())
         .map(|line| line.split(' ').next().unwrap())
         .collect();
-    assert!(names.len() > 80, "only {} symbols", names.len());
+    assert!(names.len() > 40, "only {} symbols", names.len());
     for name in names {
         assert!(name.starts_with(prefix), "{name} has no prefix {prefix}");
     }

@@ -39,10 +39,7 @@ impl Bounds {
     /// Tables for these methods.
     pub fn new(modulus: impl Into<Modulus>, multiply: MulMethod, reduce: ReduceMethod) -> Bounds {
         let modulus = modulus.into();
-        let mut reduced = Vec::new();
-        if modulus.bits == 16 {
-            reduced = prefix(|x| reduce.apply(x, modulus));
-        }
+        let reduced = if modulus.bits == 16 { reduce.largest(modulus) } else { Vec::new() };
         let known = RefCell::default();
         Bounds {
             modulus,
@@ -89,8 +86,7 @@ impl Bounds {
             let most = || magnitude(multiply.range((-bound, bound), c, modulus));
             return *self.multiplied.entry((c, bound)).or_insert_with(most);
         }
-        let table =
-            self.products.entry(c).or_insert_with(|| prefix(|x| multiply.apply(x, c, modulus)));
+        let table = self.products.entry(c).or_insert_with(|| multiply.largest(c, modulus));
         table[bound as usize]
     }
 
@@ -102,17 +98,6 @@ impl Bounds {
 
 fn magnitude((lo, hi): (i64, i64)) -> i64 {
     hi.max(-lo)
-}
-
-/// `table[m] = max |f(x)|` over words with |x| <= m.
-fn prefix(f: impl Fn(i64) -> i64) -> Vec<i64> {
-    let mut most = 0;
-    (0..=WORD)
-        .map(|m| {
-            most = most.max(f(m).abs()).max(f(-m).abs());
-            most
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -128,6 +128,21 @@ impl Visitor for Image {
     }
 }
 
+/// `table[m] = max |f(x)|` over words of 16 bits with |x| <= m.
+struct Largest;
+
+impl Visitor for Largest {
+    type Out = Vec<i64>;
+    fn visit(self, f: impl Fn(i64) -> i64 + Sync) -> Vec<i64> {
+        let mut most = 0;
+        let upto = |m| {
+            most = most.max(f(m).abs()).max(f(-m).abs());
+            most
+        };
+        (0..=i64::from(i16::MAX)).map(upto).collect()
+    }
+}
+
 /// Modular product of a word by a constant residue `c`; all accept every signed word.
 ///
 /// With `b = c·2^w mod q` centred, w the bits of a word, the first three compute the same:
@@ -269,6 +284,12 @@ impl MulMethod {
         self.with_constants(a, b.into(), b2.into(), m)
     }
 
+    /// The largest magnitudes of products by `c` of words of 16 bits within 0, 1, ….
+    pub(crate) fn largest(self, c: u64, m: Modulus) -> Vec<i64> {
+        let (b, b2) = mul_constants(self, c, m);
+        Largest.visit(|a| i64::from(self.short(a as i16, b as i16, b2 as i16, m)))
+    }
+
     fn with_constants(self, a: i64, b: i64, b2: i64, m: Modulus) -> i64 {
         let q = m.signed();
         match self {
@@ -278,15 +299,37 @@ impl MulMethod {
         }
     }
 
+    /// The same for words of 16 bits and in such words, so that a loop over all of them takes eight at a time.
+    #[inline(always)]
+    fn short(self, a: i16, b: i16, b2: i16, m: Modulus) -> i16 {
+        let q = m.q as i16;
+        let wide = |x: i16, y: i16| i32::from(x) * i32::from(y);
+        let high = |x, y| (wide(x, y) >> 16) as i16;
+        match self {
+            MulMethod::Barrett => {
+                let t = ((wide(a, b2) + (1 << 14)) >> 15) as i16;
+                a.wrapping_mul(b).wrapping_sub(t.wrapping_mul(q))
+            }
+            MulMethod::Plantard => self.with_constants(a.into(), b.into(), b2.into(), m) as i16,
+            _ => high(a, b).wrapping_sub(high(a.wrapping_mul(b2), q)),
+        }
+    }
+
     /// The range of the result over an interval of words: exact for words of 16 bits, else from
     /// the exact form of the error.
     pub fn range(self, a: Range, c: u64, m: impl Into<Modulus>) -> Range {
         let m = m.into();
         let (b, b2) = mul_constants(self, c, m);
-        let (b, b2) = (i64::from(b), i64::from(b2));
         if m.bits == 16 {
-            return m.exact(a, |x| self.with_constants(x, b, b2, m));
+            let last = a.1.min(m.words().1) as i16;
+            let words = a.0.max(m.words().0) as i16..last;
+            let (b, b2) = (b as i16, b2 as i16);
+            let f = |x| self.short(x, b, b2, m);
+            let end = f(last);
+            let (lo, hi) = words.map(f).fold((end, end), |r, y| (r.0.min(y), r.1.max(y)));
+            return (lo.into(), hi.into());
         }
+        let (b, b2) = (i64::from(b), i64::from(b2));
         let (first, last) = m.words();
         let ends = |slope: i128| {
             let at = |x: i64| i128::from(x.clamp(first, last)) * slope;

@@ -1,6 +1,6 @@
 //! Reductions of single words.
 
-use super::{At, Image, Modulus, MulMethod, Range, Visitor, mul_constants, round_div};
+use super::{At, Image, Largest, Modulus, MulMethod, Range, Visitor, mul_constants, round_div};
 use serde::{Deserialize, Serialize};
 
 /// Residue kept, range shrunk; all but [`ReduceMethod::RoundedShift`] and [`ReduceMethod::BarrettShifts`] accept every
@@ -106,6 +106,11 @@ impl ReduceMethod {
     /// The result for one word.
     pub fn apply(self, a: i64, m: impl Into<Modulus>) -> i64 {
         self.visit(m, At(a))
+    }
+
+    /// The largest magnitudes that it gives of words of 16 bits within 0, 1, ….
+    pub(crate) fn largest(self, m: Modulus) -> Vec<i64> {
+        self.visit(m, Largest)
     }
 
     /// Shows the visitor the function of one word, its constants computed.

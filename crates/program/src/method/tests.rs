@@ -124,6 +124,28 @@ fn freezing_is_canonical_on_its_whole_domain() {
     }
 }
 
+#[test]
+fn ranges_of_products_of_short_words_are_exact() {
+    use MulMethod::*;
+    let moduli = [
+        (Montgomery, 3),
+        (Montgomery, 32_749),
+        (Plantard, 26_213),
+        (Barrett, 65_535),
+        (Barrett, 4591),
+    ];
+    for (method, q) in moduli {
+        for c in [0, 1, 2, q / 2, q / 2 + 1, q - 1].map(|c| c % q) {
+            let all: Vec<i64> = (-32_768..=32_767).map(|a| method.apply(a, c, q)).collect();
+            for (first, last) in [(-32_768, 32_767), (-32_767, 1), (0, 4095), (-9, 9), (7, 7)] {
+                let image = &all[(first + 32_768) as usize..=(last + 32_768) as usize];
+                let ends = (*image.iter().min().unwrap(), *image.iter().max().unwrap());
+                assert_eq!(method.range((first, last), c, q), ends, "{method:?} {c} mod {q}");
+            }
+        }
+    }
+}
+
 /// Densely at the ends and in the middle of intervals, and scattered between.
 fn samples((lo, hi): Range) -> impl Iterator<Item = i64> {
     let near = |x: i64| (x - 2000).max(lo)..=(x + 2000).min(hi);

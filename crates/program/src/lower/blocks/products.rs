@@ -144,7 +144,7 @@ impl Lowering<'_> {
     /// Whether each product weighs its own block: of one register, which it fills.
     fn weighs_within(&self, parts: &Parts) -> bool {
         let weighted = parts.weights.iter().any(|&w| w != 0);
-        self.schedule.weights() == Weights::Within && weighted && parts.k == self.lanes
+        weighted && parts.k == self.lanes && self.schedule.weights() == Weights::Within
     }
 
     /// The largest word of w·b, over all cells.

@@ -24,7 +24,7 @@ impl Layout {
     /// That of a schedule, for products of this size at the bottom.
     fn of((schedule, square): (&Choices, Square), bottom: usize) -> Layout {
         match schedule.base() {
-            _ if schedule.rows() && bottom.is_multiple_of(square.rows()) => Layout::Rows,
+            _ if bottom.is_multiple_of(square.rows()) && schedule.rows() => Layout::Rows,
             BaseProducts::BroadcastDot if square.serves() => Layout::Interleaved,
             BaseProducts::BroadcastDot | BaseProducts::Lanes => Layout::Strided,
         }
