@@ -2,7 +2,8 @@
 //!
 //! Every day one of the rings of each kind with one compiler, Saber's product, one of packed blocks, and the widening of some of one
 //! ring's ranges; left to `RINGFORGE_LONG=1`: the other rings, each with one compiler in turn and the first with both, NTRU's
-//! products, the standards' orders, packed blocks of other widths, and rings with longer or incomplete transforms.
+//! products, the standards' orders, packed blocks of other widths, and rings with longer or incomplete transforms. AVX2 and
+//! portable C take turns there.
 
 mod common;
 
@@ -23,22 +24,31 @@ fn inner_products(ring: &str) -> &'static [&'static str] {
     }
 }
 
+/// The targets of the `i`-th of several rings: of the first both, and then one in turn.
+fn targets(i: usize) -> &'static [&'static str] {
+    let both: &[&str] = &["avx2", "c"];
+    if i == 0 { both } else { &both[i % 2..=i % 2] }
+}
+
 /// Compiler and level: gcc -O3 and clang -O2.
 fn builds() -> Vec<(&'static str, &'static str)> {
     let level = |cc| if cc == "gcc" { "-O3" } else { "-O2" };
     compilers().into_iter().map(|cc| (cc, level(cc))).collect()
 }
 
-/// Rings with compiler and level: every day the first ring with the `turn`-th compiler; in the long run that ring with the
-/// other, and the other rings with one of them in turn.
-fn jobs(rings: &[&'static str], turn: usize) -> Vec<(&'static str, &'static str, &'static str)> {
+/// A ring, compiler and level, and targets.
+type Job = (&'static str, &'static str, &'static str, &'static [&'static str]);
+
+/// Every day the first ring with the `turn`-th compiler; in the long run that ring with the other, and the other rings with
+/// one of them in turn.
+fn jobs(rings: &[&'static str], turn: usize) -> Vec<Job> {
     let builds = builds();
     let mut jobs = Vec::new();
     for (i, ring) in rings.iter().enumerate() {
         let count = if i == 0 { builds.len() } else { 1 };
         jobs.extend((0..count).map(|k| {
             let (cc, opt) = builds[(turn + i + k) % builds.len()];
-            (*ring, cc, opt)
+            (*ring, cc, opt, targets(i))
         }));
     }
     share(&jobs, &[0])
@@ -78,31 +88,22 @@ fn forge(dir: &Sandbox, ring: &str, more: &[&str]) -> Value {
 /// And where ranges are one wider, they are not.
 #[test]
 fn every_entry_point_of_every_ring_is_proved() {
-    in_parallel(jobs(RINGS, 0), |(ring, cc, opt)| {
+    in_parallel(jobs(RINGS, 0), |(ring, cc, opt, targets)| {
         let dir = Sandbox::new();
-        let package = forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}")]);
-        all_proved(&package, &["avx2", "c"]);
+        let target = format!("--target={}", targets.join(","));
+        let package = forge(&dir, ring, &["--cc", cc, &format!("--opt={opt}"), &target]);
+        all_proved(&package, targets);
         // In the long run of the first ring and of one with wider words: each range is one more proof.
         if ring == RINGS[0] || ring == "mldsa" {
-            the_next_wider_range_fails(&dir, ring);
+            the_next_wider_range_fails(&dir, ring, targets);
         }
     });
 }
 
-/// The same of transforms in mixed radices; in portable C of the first ring alone, in the long run.
+/// The same of transforms in mixed radices.
 #[test]
 fn every_entry_point_of_every_trinomial_is_proved() {
-    const BOTH: &[&str] = &["avx2", "c"];
-    let mut jobs: Vec<_> = jobs(TRINOMIALS, 1)
-        .into_iter()
-        .map(|job| (job, if long() && job.0 == TRINOMIALS[0] { BOTH } else { &BOTH[..1] }))
-        .collect();
-    if long() {
-        // What is made for AVX2 by this compiler is proved every day.
-        let (cc, opt) = builds()[1 % builds().len()];
-        jobs.push(((TRINOMIALS[0], cc, opt), &BOTH[1..]));
-    }
-    in_parallel(jobs, |((ring, cc, opt), targets)| {
+    in_parallel(jobs(TRINOMIALS, 1), |(ring, cc, opt, targets)| {
         let target = format!("--target={}", targets.join(","));
         let more = ["--cc", cc, &format!("--opt={opt}"), &target];
         all_proved(&forge(&Sandbox::new(), ring, &more), targets);
@@ -119,17 +120,18 @@ fn products_modulo_powers_of_two_are_proved() {
 #[test]
 #[ignore = "minutes"]
 fn by_hand_the_largest_products_of_ntru() {
-    let by_each = |&ring| builds().into_iter().map(move |(cc, opt)| (ring, cc, opt));
+    let by_each = |&ring| builds().into_iter().map(move |(cc, opt)| (ring, cc, opt, targets(0)));
     products_are_proved(LARGEST.iter().flat_map(by_each).collect());
 }
 
-fn products_are_proved(jobs: Vec<(&'static str, &'static str, &'static str)>) {
-    in_parallel(jobs, |(ring, cc, opt)| {
+fn products_are_proved(jobs: Vec<Job>) {
+    in_parallel(jobs, |(ring, cc, opt, names)| {
         let plan = format!("--plan={ring}-toom");
-        let more = [&plan, "--cc", cc, &format!("--opt={opt}")];
+        let target = format!("--target={}", names.join(","));
+        let more = [&plan, "--cc", cc, &format!("--opt={opt}"), &target];
         let package = forge(&Sandbox::new(), ring, &more);
         let targets = package["targets"].as_array().expect("targets");
-        assert_eq!(targets.len(), 2, "{ring}");
+        assert_eq!(targets.len(), names.len(), "{ring}");
         for one in targets {
             let proof = &one["proof"];
             assert_eq!(proof["verdict"], "proved", "{ring} {cc} {opt}: {}", proof["reasons"]);
@@ -181,21 +183,23 @@ fn packed_blocks_are_proved() {
 /// in turn, proved, and run where the processor has them.
 #[test]
 fn registers_of_512_bits_are_proved() {
+    let rings = ["mlkem", "mldsa", "newhope1024", "ntruplus768", "saber", "ntruhps2048677"];
+    are_proved_in_512_bits(share(&by_compilers_in_turn(&rings), &[0]));
+}
+
+#[test]
+#[ignore = "minutes"]
+fn by_hand_other_rings_are_proved_in_registers_of_512_bits() {
+    are_proved_in_512_bits(by_compilers_in_turn(&["kyber1", "newhope512", "nttru"]));
+}
+
+fn by_compilers_in_turn<'a>(rings: &[&'a str]) -> Vec<(&'a str, &'static str)> {
+    rings.iter().copied().zip(compilers().into_iter().cycle()).collect()
+}
+
+fn are_proved_in_512_bits(jobs: Vec<(&str, &str)>) {
     let here = is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni");
-    let rings = [
-        "mlkem",
-        "mldsa",
-        "kyber1",
-        "newhope512",
-        "newhope1024",
-        "ntruplus768",
-        "nttru",
-        "saber",
-        "ntruhps2048677",
-    ];
-    let compilers = ringforge_testing::compilers();
-    let jobs: Vec<_> = rings.into_iter().zip(compilers.iter().cycle()).collect();
-    in_parallel(share(&jobs, &[0]), |(ring, cc)| {
+    in_parallel(jobs, |(ring, cc)| {
         let dir = Sandbox::new();
         let package = forge(&dir, ring, &["--target", "avx512", "--cc", cc, "--patience", "30"]);
         let targets = package["targets"].as_array().expect("targets");
@@ -239,11 +243,11 @@ fn wider(contract: &str) -> Option<String> {
 }
 
 /// Entry points of a package that was proved, under contracts with wider ranges: every day of one, in the long run of three
-/// for each target.
-fn the_next_wider_range_fails(dir: &Sandbox, ring: &str) {
+/// for each of these targets.
+fn the_next_wider_range_fails(dir: &Sandbox, ring: &str, targets: &[&str]) {
     let (entries, targets) = match long() {
-        true => (&["forward", "inverse", "base"][..], &["avx2", "c"][..]),
-        false => (&["forward"][..], &["avx2"][..]),
+        true => (&["forward", "inverse", "base"][..], targets),
+        false => (&["forward"][..], &targets[..1]),
     };
     let entries = entries.iter().chain(inner_products(ring).last());
     let mut tried = 0;

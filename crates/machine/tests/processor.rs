@@ -308,22 +308,24 @@ fn compare(
     report: &mut Report,
 ) {
     let code = ins.code();
-    // Flags that the semantics call undefined are left out one by one.
+    // Flags that the semantics call undefined are left out one by one; what is refused without any flag is refused.
+    let lifted = |flags| symbolic(&function(&[*ins], constant, flags), cases, memory_constant);
     let mut flags = ALL;
-    let mut got = symbolic(&function(&[*ins], constant, flags), cases, memory_constant);
-    // Forms of EVEX that are not on its list are many: once is enough.
-    let off_list =
-        matches!(&got, Err(LiftError::Unsupported { what, .. }) if what.contains("EVEX"));
+    let mut got = lifted(flags);
     if let Err(LiftError::Violation(Violation::Undefined { .. }) | LiftError::Unsupported { .. }) =
         got
-        && !off_list
     {
-        for i in 0..8 {
-            let mut only = [false; 8];
-            only[i] = true;
-            flags[i] = symbolic(&function(&[*ins], constant, only), cases, memory_constant).is_ok();
+        let none = lifted([false; 8]);
+        if none.is_ok() {
+            for i in 0..8 {
+                let mut only = [false; 8];
+                only[i] = true;
+                flags[i] = lifted(only).is_ok();
+            }
+            got = lifted(flags);
+        } else {
+            got = none;
         }
-        got = symbolic(&function(&[*ins], constant, flags), cases, memory_constant);
     }
     let got = match got {
         Ok(got) => got,
@@ -564,6 +566,7 @@ fn undefined(
     let mut flags = ALL;
     let mut found = run(flags);
     if found.is_none() {
+        run([false; 8])?;
         for i in 0..8 {
             let mut only = [false; 8];
             only[i] = true;
