@@ -100,7 +100,8 @@ fn debian_packages_are_built() {
     run(Command::new("dpkg-buildpackage")
         .current_dir(&source)
         .args(["-us", "-uc"])
-        .env("DEB_BUILD_OPTIONS", "nocheck parallel=2"));
+        .env("DEB_BUILD_OPTIONS", "nocheck parallel=2")
+        .env("DEB_CFLAGS_APPEND", "-O1"));
     let clean = dir.path().join("root");
     for entry in std::fs::read_dir(dir.path()).unwrap() {
         let path = entry.unwrap().path();
