@@ -26,7 +26,6 @@
  *
  * Schedule:
  *   base = "lanes"
- *   rows = false
  *
  * ntruhps2048677_mul_c: a[i] in [-1024, 1023], b[i] in [-1024, 1023]; then c[i] in [-1024, 1023]. Ranges by stage, proven for the program by interval analysis:
  *   [-1024, 1023] ends of the operands, padded with zeros

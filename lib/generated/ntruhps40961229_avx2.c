@@ -25,7 +25,6 @@
  *
  * Schedule:
  *   base = "broadcast-dot"
- *   rows = false
  *
  * ntruhps40961229_mul_avx2: a[i] in [-2048, 2047], b[i] in [-2048, 2047]; then c[i] in [-2048, 2047]. Ranges by stage, proven for the program by interval analysis:
  *   [-2048, 2047] ends of the operands, padded with zeros

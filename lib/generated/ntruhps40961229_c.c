@@ -26,7 +26,6 @@
  *
  * Schedule:
  *   base = "lanes"
- *   rows = false
  *
  * ntruhps40961229_mul_c: a[i] in [-2048, 2047], b[i] in [-2048, 2047]; then c[i] in [-2048, 2047]. Ranges by stage, proven for the program by interval analysis:
  *   [-2048, 2047] ends of the operands, padded with zeros

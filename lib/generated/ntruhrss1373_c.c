@@ -26,7 +26,6 @@
  *
  * Schedule:
  *   base = "lanes"
- *   rows = false
  *
  * ntruhrss1373_mul_c: a[i] in [-8192, 8191], b[i] in [-8192, 8191]; then c[i] in [-8192, 8191]. Ranges by stage, proven for the program by interval analysis:
  *   [-8192, 8191] ends of the operands, padded with zeros

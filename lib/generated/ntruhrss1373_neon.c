@@ -25,7 +25,6 @@
  * Schedule:
  *   base = "broadcast-dot"
  *   in-order = 0
- *   rows = false
  *
  * ntruhrss1373_mul_neon: a[i] in [-8192, 8191], b[i] in [-8192, 8191]; then c[i] in [-8192, 8191]. Ranges by stage, proven for the program by interval analysis:
  *   [-8192, 8191] ends of the operands, padded with zeros

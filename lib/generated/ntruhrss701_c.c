@@ -26,7 +26,6 @@
  *
  * Schedule:
  *   base = "lanes"
- *   rows = false
  *
  * ntruhrss701_mul_c: a[i] in [-4096, 4095], b[i] in [-4096, 4095]; then c[i] in [-4096, 4095]. Ranges by stage, proven for the program by interval analysis:
  *   [-4096, 4095] ends of the operands, padded with zeros

@@ -25,7 +25,6 @@
  * Schedule:
  *   base = "broadcast-dot"
  *   in-order = 0
- *   rows = false
  *
  * ntruhrss701_mul_neon: a[i] in [-4096, 4095], b[i] in [-4096, 4095]; then c[i] in [-4096, 4095]. Ranges by stage, proven for the program by interval analysis:
  *   [-4096, 4095] ends of the operands, padded with zeros

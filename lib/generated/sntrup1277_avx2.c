@@ -51,7 +51,6 @@
  *   reduce = "barrett"
  *   rounds = 200
  *   rows = false
- *   weights = "apart"
  *   word = 16
  *
  *   [modulo.7879.limits]

@@ -49,7 +49,6 @@
  *   reduce = "montgomery"
  *   rounds = 200
  *   rows = false
- *   weights = "within"
  *   word = 16
  *
  *   [modulo.7879.limits]

@@ -47,7 +47,6 @@
  *   reduce = "barrett"
  *   rounds = 200
  *   rows = false
- *   weights = "apart"
  *   word = 16
  *
  *   [modulo.6343.limits]

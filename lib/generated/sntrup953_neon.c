@@ -45,7 +45,6 @@
  *   reduce = "montgomery"
  *   rounds = 200
  *   rows = false
- *   weights = "within"
  *   word = 16
  *
  *   [modulo.6343.limits]
