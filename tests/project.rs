@@ -567,3 +567,41 @@ fn names_are_escaped() {
     );
     assert_eq!(place.get("region"), None);
 }
+
+/// A failure after a comparison of addresses refutes if the object, run on these inputs, fails too.
+#[test]
+fn a_failure_on_a_way_that_may_be_impossible_is_run() {
+    let dir = Sandbox::new();
+    let contract = include_str!("../docs/examples/tiny.toml");
+    let apart = contract.replace("alias = [[\"c\", \"a\"]]", "alias = []");
+    assert_ne!(apart, contract);
+    dir.file("tiny.toml", &apart);
+    let tiny = include_str!("../docs/examples/tiny.c");
+    let source = |lies: &str| {
+        format!(
+            "#define tiny_mul inner\n{tiny}#undef tiny_mul\n\
+             void tiny_mul(int16_t *c, const int16_t *a, const int16_t *b) {{\n\
+             inner(c, a, b); unsigned long d = (char *)c - (char *)a; if ({lies}) c[0] = 5; }}\n"
+        )
+    };
+    // Elements of two bytes never lie 11 bytes apart; any two arrays of a process lie as near as the other says.
+    for (lies, fails) in [("d == 11", false), ("d - 10 < 1UL << 39 || -d - 10 < 1UL << 39", true)] {
+        compile(&dir, "tiny.o", &source(lies), "-O1");
+        for runs in [true, false] {
+            let mut args = vec!["prove", "tiny.o", "--contract", "tiny.toml"];
+            args.extend((!runs).then_some("--no-confirm"));
+            let run = dir.ringforge(&args);
+            assert_eq!(run.status, 1);
+            let refuted = runs && fails;
+            assert_eq!(run.stdout.contains("tiny_mul is refuted"), refuted, "{}", run.stdout);
+            assert_eq!(run.stdout.contains("confirmed by running"), refuted, "{}", run.stdout);
+            assert_eq!(run.stdout.contains("counterexample"), refuted, "{}", run.stdout);
+            let odd = "the failure lies on a way that may be impossible";
+            assert_eq!(run.stdout.contains(odd), !refuted, "{}", run.stdout);
+        }
+    }
+    // What fails wherever they lie needs no run.
+    compile(&dir, "tiny.o", &format!("#define LAZY 1\n{}", source("d == 11")), "-O1");
+    let run = dir.ringforge(&["prove", "tiny.o", "--contract", "tiny.toml", "--no-confirm"]);
+    assert!(run.stdout.contains("counterexample (disjoint, a lies above c)"), "{}", run.stdout);
+}

@@ -115,9 +115,9 @@ fn say(ui: &Ui, name: &str, proof: &Proof) {
     ui.say(table.to_string());
 }
 
-/// Runs a refuted object on the counterexample, if this machine can, and notes what happens.
+/// Runs an object on the counterexample, if this machine can, and notes what happens.
 pub fn confirm(object: &Path, contract: &MapContract, proof: &mut Proof) {
-    if proof.report.verdict != Verdict::Refuted {
+    if !proof.wants_a_run() {
         return;
     }
     let (confirmed, said) = tried(object, contract, &proof.report);
@@ -125,6 +125,7 @@ pub fn confirm(object: &Path, contract: &MapContract, proof: &mut Proof) {
         witness.confirmed = confirmed;
     }
     proof.confirmation = Some(said);
+    proof.ran();
 }
 
 /// Whether a run on the counterexample shows the failure, and what it says.

@@ -6,7 +6,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use ringforge_machine::Object;
 use ringforge_prove::contract::{Abi, Contract, ContractError};
-use ringforge_prove::{Options, Progress, Report, Verdict, prove_many};
+use ringforge_prove::{DOUBTFUL_WAY, Options, Progress, Report, Verdict, prove_many};
 use ringforge_toolchain::{Argument, Callee, Compiler, Element, Role, Signature};
 use serde::Serialize;
 
@@ -166,8 +166,35 @@ impl Progress for Bar {
     }
 }
 
-/// Runs a refuted object on its counterexample, in a process of its own, and notes what happens.
+impl Proof {
+    /// Whether there is something to run.
+    pub fn wants_a_run(&self) -> bool {
+        self.report.verdict == Verdict::Refuted || self.report.witness.is_some()
+    }
+
+    /// Inputs that fail in a case that may be impossible refute if the object fails on them too, and show nothing else.
+    pub fn ran(&mut self) {
+        let report = &mut self.report;
+        if report.verdict != Verdict::Unknown || report.witness.is_none() {
+            return;
+        }
+        if report.witness.as_ref().is_some_and(|w| w.confirmed) {
+            report.verdict = Verdict::Refuted;
+            report.reasons.retain(|r| r.text != DOUBTFUL_WAY);
+        } else {
+            report.witness = None;
+            self.confirmation = None;
+        }
+    }
+}
+
+/// Runs an object on its counterexample, in a process of its own, and notes what happens.
 pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: &Contract) {
+    run(proof, compiler, object, contract);
+    proof.ran();
+}
+
+fn run(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: &Contract) {
     let Some(witness) = &mut proof.report.witness else {
         if proof.report.verdict == Verdict::Refuted {
             proof.confirmation = Some("found no inputs that show it: unconfirmed".into());
@@ -287,7 +314,9 @@ pub fn explanation(proof: &Proof) -> Vec<String> {
     if more > 0 {
         lines.push(format!("and {more} reasons more"));
     }
-    if let Some(witness) = &proof.report.witness {
+    // Of a failure that may be impossible the inputs are no counterexample.
+    let refuted = proof.report.verdict == Verdict::Refuted;
+    if let Some(witness) = proof.report.witness.as_ref().filter(|_| refuted) {
         let some = |values: &[i64]| {
             let shown: Vec<String> = values.iter().take(8).map(i64::to_string).collect();
             let dots = if values.len() > 8 { ", …" } else { "" };

@@ -21,9 +21,9 @@ pub fn together(verdicts: &[Verdict]) -> Verdict {
     }
 }
 
-/// Runs a refuted object on the counterexample, if this machine can.
+/// Runs an object on the counterexample, if this machine can.
 pub fn confirm(proof: &mut Proof, path: &Path, contract: &Contract) {
-    if proof.report.verdict != Verdict::Refuted {
+    if !proof.wants_a_run() {
         return;
     }
     // Without a compiler the counterexample stays unconfirmed, and says so.
@@ -31,11 +31,15 @@ pub fn confirm(proof: &mut Proof, path: &Path, contract: &Contract) {
         let abi = contract.abi.name();
         proof.confirmation =
             Some(format!("unconfirmed: nothing on this machine runs code for \"{abi}\""));
+        proof.ran();
         return;
     };
     match target::compiler_for(Some(architecture), None, None) {
         Ok(compiler) => proof::confirm(proof, &compiler, path, contract),
-        Err(error) => proof.confirmation = Some(format!("unconfirmed: {}", error.message)),
+        Err(error) => {
+            proof.confirmation = Some(format!("unconfirmed: {}", error.message));
+            proof.ran();
+        }
     }
 }
 

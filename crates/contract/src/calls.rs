@@ -29,6 +29,8 @@ pub struct CallCase {
     pub outputs: Vec<NodeId>,
     /// The operand that shares memory with what is accumulated, if one does: both are one array.
     pub tie: Option<usize>,
+    /// Whether some call with any inputs in range runs so: see [`LiftedCase::certain`].
+    pub certain: bool,
 }
 
 impl CallCase {
@@ -315,7 +317,8 @@ pub fn cases(
             let nodes = elements.map(|i| region.element(graph, i, output.element.bits()));
             let tie = variant.filter(|v| contract.arguments[v.0].role == Role::InOut);
             let tie = tie.and_then(|v| interface.operand(v.1)).map(usize::from);
-            Ok(CallCase { name, outputs: nodes.collect::<Result<_, _>>()?, tie })
+            let (certain, outputs) = (case.certain, nodes.collect::<Result<_, _>>()?);
+            Ok(CallCase { name, outputs, tie, certain })
         },
     )
 }

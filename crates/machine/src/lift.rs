@@ -115,6 +115,28 @@ fn all_cases<I: InstructionSet>(
     Ok(Lifted { cases, stats: stats.unwrap_or_default() })
 }
 
+/// Whether arrays can lie in these orders, whatever they hold. Arrays that are one hold the same, so that not every pair of
+/// inputs is theirs.
+fn some_memory(orders: &[(u16, u16, Order)]) -> bool {
+    let mut above = Vec::new();
+    for &(a, b, order) in orders {
+        match order {
+            Order::Above => above.push((a, b)),
+            Order::Below => above.push((b, a)),
+            Order::Equal => return false,
+        }
+    }
+    // Orders without a circle: what nothing has to lie above goes first.
+    loop {
+        let before = above.len();
+        let highs: Vec<u16> = above.iter().map(|pair| pair.0).collect();
+        above.retain(|pair| highs.contains(&pair.1));
+        if above.len() == before {
+            return above.is_empty();
+        }
+    }
+}
+
 fn run<I: InstructionSet>(
     object: &Object,
     call: &CallSpec,
@@ -174,6 +196,7 @@ fn run<I: InstructionSet>(
         bytes_stored: machine.stored,
         stack_bytes,
         assumptions: machine.assumptions.clone(),
+        stood_in: machine.stood_in.clone(),
         checks: machine.checks.clone(),
         ..LiftStats::default()
     };
@@ -185,8 +208,8 @@ fn run<I: InstructionSet>(
     let residue = machine.residue();
     let bytes = machine.cpu.result()[..I::WORD].to_vec();
     let result = FinalRegion { name: "the result".into(), loaded: vec![false; bytes.len()], bytes };
-    let ways = choice.orders.len() + choice.decisions.len() + choice.releases.len();
-    let certain = ways == 0 && machine.checks.is_empty();
+    let doubts = choice.decisions.len() + choice.releases.len() + machine.checks.len();
+    let certain = doubts == 0 && some_memory(&choice.orders);
     let condition = conditions.join(", ");
     Ok((Case { condition, certain, regions, result, residue }, stats))
 }

@@ -55,20 +55,27 @@ pub struct LiftStats {
     pub code_bytes: u64,
     /// What was taken for granted besides the calling convention, one sentence each.
     pub assumptions: Vec<String>,
+    /// Functions that were called and in whose place a declaration stands that gives bytes of what they write.
+    #[serde(skip)]
+    pub stood_in: Vec<String>,
     /// Checks that stop the program if they fail and are assumed to pass: address, and place in words.
     #[serde(skip)]
     pub checks: BTreeMap<u64, String>,
 }
 
 impl LiftStats {
-    /// Takes over what only the union of cases gives: depth of stack, assumptions, checks.
+    /// Takes over what only the union of cases gives: depth of stack, assumptions, stand-ins, checks.
     pub(crate) fn join(&mut self, other: &LiftStats) {
         self.stack_bytes = self.stack_bytes.max(other.stack_bytes);
         self.code_bytes = self.code_bytes.max(other.code_bytes);
         self.checks.extend(other.checks.iter().map(|(at, place)| (*at, place.clone())));
-        for a in &other.assumptions {
-            if !self.assumptions.contains(a) {
-                self.assumptions.push(a.clone());
+        for (all, more) in
+            [(&mut self.assumptions, &other.assumptions), (&mut self.stood_in, &other.stood_in)]
+        {
+            for a in more {
+                if !all.contains(a) {
+                    all.push(a.clone());
+                }
             }
         }
     }
@@ -173,7 +180,8 @@ pub struct Residue {
 pub struct Case {
     /// What holds in this case, as text (empty if there is only one).
     pub condition: String,
-    /// Whether some call runs so. Otherwise a way was taken that may be impossible, and nothing in it refutes anything.
+    /// Whether some call runs so, whatever the inputs are. Otherwise a way was taken that may be impossible, and nothing
+    /// in it refutes anything.
     pub certain: bool,
     /// Every region of the call, in its order, at return.
     pub regions: Vec<FinalRegion>,

@@ -68,7 +68,7 @@ mod witness;
 mod words;
 
 pub use limits::Options;
-pub use report::{Reason, ReasonKind, Report, Verdict, Witness};
+pub use report::{DOUBTFUL_WAY, Reason, ReasonKind, Report, Verdict, Witness};
 pub use ringforge_contract::{
     Computes, Contract, ContractError, Oracle, Transform, chain, contract, expected,
 };

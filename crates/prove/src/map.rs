@@ -71,16 +71,24 @@ impl Job<'_> {
         let Some(all) = self.lift(object, &mut graph) else { return };
         self.report.counts.nodes = graph.len();
         self.report.counts.cases = all.len();
-        let mut distinct: Vec<&MapCase> = Vec::new();
-        for case in &all {
-            if distinct.iter().any(|d| d.is_like(case)) {
-                self.report.counts.identical_cases += 1;
-                continue;
+        let mut distinct: Vec<MapCase> = Vec::new();
+        for case in all {
+            match distinct.iter_mut().find(|d| d.is_like(&case)) {
+                Some(like) => {
+                    self.report.counts.identical_cases += 1;
+                    like.certain |= case.certain;
+                }
+                None => distinct.push(case),
             }
-            distinct.push(case);
-            if !self.case(&graph, case) {
-                return;
+        }
+        let mut first = None;
+        for case in &distinct {
+            if !self.case(&graph, case) && !self.report.goes_on(&mut first) {
+                return self.report.says(first);
             }
+        }
+        if first.is_some() {
+            return self.report.says(first);
         }
         self.report.verdict = Verdict::Proved;
     }
@@ -264,9 +272,8 @@ impl Job<'_> {
                 })
                 .collect();
             if let Some(wrong) = contract.wrong(&inputs, &outputs) {
-                self.report.witness =
-                    Some(witness(contract, case, &inputs, &memory, &outputs, &wrong));
-                self.report.verdict = Verdict::Refuted;
+                let shown = witness(contract, case, &inputs, &memory, &outputs, &wrong);
+                self.report.shown(shown, case.certain);
                 break;
             }
         }

@@ -61,16 +61,22 @@ impl<'a> Job<'a> {
         let mut distinct: Vec<CallCase> = Vec::new();
         self.report.counts.cases = cases.len();
         for case in cases {
-            if distinct.iter().any(|d| d.tie == case.tie && d.outputs == case.outputs) {
-                self.report.counts.identical_cases += 1;
-            } else {
-                distinct.push(case);
+            match distinct.iter_mut().find(|d| d.tie == case.tie && d.outputs == case.outputs) {
+                Some(like) => {
+                    self.report.counts.identical_cases += 1;
+                    like.certain |= case.certain;
+                }
+                None => distinct.push(case),
             }
         }
+        let mut first = None;
         for case in &distinct {
-            if !self.case(&graph, case) {
-                return;
+            if !self.case(&graph, case) && !self.report.goes_on(&mut first) {
+                return self.report.says(first);
             }
+        }
+        if first.is_some() {
+            return self.report.says(first);
         }
         self.report.certificate.sha256 =
             ringforge_contract::sha256(self.certificate.text().as_bytes());

@@ -152,8 +152,7 @@ impl Job<'_> {
         let found = witness::search(self, graph, walk, case, m, &suspects);
         self.time("search", t);
         if let Some(w) = found {
-            self.report.witness = Some(w);
-            self.report.verdict = Verdict::Refuted;
+            self.report.shown(w, case.certain);
         }
     }
 }

@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 pub(crate) const OVERFLOW_CHECK: &str =
     "it checks for overflow, and it is not decided whether that can happen for inputs in range";
 
+/// Said of a failure in a case that may be impossible.
+pub const DOUBTFUL_WAY: &str =
+    "the failure lies on a way that may be impossible, since it depends on where the arrays lie";
+
 /// The three verdicts. Unknown is never rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -178,7 +182,8 @@ pub struct Report {
     pub assumptions: Vec<String>,
     /// Why not proved.
     pub reasons: Vec<Reason>,
-    /// Inputs that show it.
+    /// Inputs that show it. If the verdict is `unknown`, only running the object can tell whether a call with them runs
+    /// as the case in which they fail.
     pub witness: Option<Witness>,
     /// What is no reason, but worth a look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -209,6 +214,39 @@ impl Report {
         });
         let last = self.reasons.len() - 1;
         &mut self.reasons[last]
+    }
+
+    /// After a case that is not proved: whether others are tried, since it only shows a failure that may be impossible. What
+    /// the first such case said is set aside in `first`.
+    pub(crate) fn goes_on(&mut self, first: &mut Option<(Vec<Reason>, Witness)>) -> bool {
+        match (self.verdict, self.witness.take()) {
+            (Verdict::Unknown, Some(witness)) => {
+                let reasons = std::mem::take(&mut self.reasons);
+                first.get_or_insert((reasons, witness));
+                true
+            }
+            (_, witness) => {
+                self.witness = witness;
+                false
+            }
+        }
+    }
+
+    /// Says what was set aside, if nothing was refuted.
+    pub(crate) fn says(&mut self, first: Option<(Vec<Reason>, Witness)>) {
+        if let (Verdict::Unknown, Some((reasons, witness))) = (self.verdict, first) {
+            (self.reasons, self.witness) = (reasons, Some(witness));
+        }
+    }
+
+    /// Keeps inputs that show a failure. They refute the contract if a call with them surely runs as the evaluated case.
+    pub(crate) fn shown(&mut self, witness: Witness, certain: bool) {
+        if certain {
+            self.verdict = Verdict::Refuted;
+        } else {
+            self.reason(ReasonKind::Unmodelled, &witness.call, DOUBTFUL_WAY.into());
+        }
+        self.witness = Some(witness);
     }
 
     /// Whether the verdict is `proved`.

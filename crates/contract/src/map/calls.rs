@@ -15,12 +15,14 @@ pub struct MapCase {
     pub outputs: Vec<Vec<NodeId>>,
     /// The result, if the contract says what it is.
     pub result: Option<NodeId>,
+    /// Whether some call with any inputs in range runs so.
+    pub certain: bool,
 }
 
 impl MapCase {
     /// Whether both calls leave the same values, in memory and as the result: one proof is the other's.
     pub fn is_like(&self, other: &MapCase) -> bool {
-        let MapCase { name: _, outputs, result } = self;
+        let MapCase { name: _, outputs, result, certain: _ } = self;
         *outputs == other.outputs && *result == other.result
     }
 }
@@ -49,7 +51,7 @@ pub fn cases(
         }
         let bits = contract.returns.map(|r| r.element.bits());
         let result = bits.map(|bits| case.result.element(graph, 0, bits)).transpose()?;
-        Ok(MapCase { name, outputs, result })
+        Ok(MapCase { name, outputs, result, certain: case.certain })
     })
 }
 

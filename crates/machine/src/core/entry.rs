@@ -219,6 +219,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             functions: call.functions.clone(),
             stand_ins,
             unreached,
+            stood_in: Vec::new(),
             passes_checks: call.passes_checks,
             checks: Default::default(),
             returned: false,

@@ -144,6 +144,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     stand_ins: FxHashMap<(usize, u64), String>,
     /// Those of them that write known bytes, and that no call has reached yet.
     pub unreached: Vec<String>,
+    /// Those of them that were called.
+    pub stood_in: Vec<String>,
     /// Whether checks that stop the program if they fail are assumed to pass.
     passes_checks: bool,
     /// Those that were met, by address.

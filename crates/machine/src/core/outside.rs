@@ -296,7 +296,9 @@ impl<I: InstructionSet> Machine<'_, I> {
                 }
             }
         }
-        self.unreached.retain(|f| *f != function.symbol);
+        if let Some(at) = self.unreached.iter().position(|f| *f == function.symbol) {
+            self.stood_in.push(self.unreached.remove(at));
+        }
         for (at, length, writes, given) in spans {
             self.charge(length as u64)?;
             self.dead.began = true;

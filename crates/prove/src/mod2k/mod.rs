@@ -90,8 +90,7 @@ impl Job<'_> {
         let found = witness::search(self, graph, &mut walk, case, m, &Suspects::default());
         self.time("search", t);
         if let Some(w) = found {
-            self.report.witness = Some(w);
-            self.report.verdict = Verdict::Refuted;
+            self.report.shown(w, case.certain);
         }
         false
     }
