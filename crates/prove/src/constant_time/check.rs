@@ -2,6 +2,7 @@
 
 use super::clean::Clean;
 use super::contract::{Function, Parameter, SafetyContract};
+use super::inlined::Doubt;
 use crate::contract::{Abi, Role};
 use crate::report::{OVERFLOW_CHECK, Reason, ReasonKind, Verdict};
 use crate::witness::names_below;
@@ -79,18 +80,32 @@ pub fn check(
     let started = Instant::now();
     let parsed = Object::parse(object).map_err(|e| e.to_string());
     let parsed = parsed.and_then(|o| contract.abi.check(&o).map(|()| o));
-    let functions: Vec<FunctionReport> = contract
+    let run = |object, function| Run { contract, object, function, progress, options, started };
+    let mut found: Vec<Found> = contract
         .functions
         .par_iter()
         .map(|function| match &parsed {
-            Ok(object) => Run { contract, object, function, progress, options, started }.report(),
+            Ok(object) => run(object, function).found(),
             Err(e) => {
                 let mut report = FunctionReport::new(function, contract.abi);
                 report.say(ReasonKind::Unmodelled, e.clone(), None, "");
-                report
+                Found { report, stood_in: Vec::new(), doubt: None }
             }
         })
         .collect();
+    // A function that another calls was not inlined there.
+    let called: Vec<Vec<String>> =
+        found.iter_mut().map(|f| std::mem::take(&mut f.stood_in)).collect();
+    for (i, f) in found.iter_mut().enumerate() {
+        let by = |doubt: &Doubt| {
+            let mut others = called.iter().enumerate();
+            others.any(|(k, names)| k != i && names.contains(&doubt.function))
+        };
+        if let (Some(doubt), Ok(object)) = (f.doubt.take().filter(by), &parsed) {
+            run(object, &contract.functions[i]).decide(&doubt, &mut f.report);
+        }
+    }
+    let functions: Vec<FunctionReport> = found.into_iter().map(|f| f.report).collect();
     let any = |v: Verdict| functions.iter().any(|f| f.verdict == v);
     let verdict = match (any(Verdict::Refuted), any(Verdict::Unknown) || functions.is_empty()) {
         (true, _) => Verdict::Refuted,
@@ -150,6 +165,15 @@ impl FunctionReport {
     }
 }
 
+/// What was found of one function, before others are looked at.
+struct Found {
+    report: FunctionReport,
+    /// What it calls and in whose place a declaration stands.
+    stood_in: Vec<String>,
+    /// A leak that inlining might excuse.
+    doubt: Option<Doubt>,
+}
+
 pub(super) struct Run<'a> {
     contract: &'a SafetyContract,
     pub object: &'a Object,
@@ -161,15 +185,27 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn report(&self) -> FunctionReport {
+    fn found(&self) -> Found {
         let started = Instant::now();
-        let mut report = FunctionReport::new(self.function, self.contract.abi);
-        report.verdict = self.run(&mut report);
-        report.seconds = started.elapsed().as_secs_f64();
-        report
+        let report = FunctionReport::new(self.function, self.contract.abi);
+        let mut found = Found { report, stood_in: Vec::new(), doubt: None };
+        found.report.verdict = self.run(&mut found);
+        found.report.seconds = started.elapsed().as_secs_f64();
+        found
     }
 
-    fn run(&self, report: &mut FunctionReport) -> Verdict {
+    /// Looks again at a leak that inlining might excuse.
+    fn decide(&self, doubt: &Doubt, report: &mut FunctionReport) {
+        let call = &self.calls()[doubt.call];
+        if let Some(text) = self.leaks_without(call, doubt) {
+            report.reasons.clear();
+            report.say(ReasonKind::ConstantTime, text, Some(&doubt.at), &call.name);
+            report.verdict = Verdict::Refuted;
+        }
+    }
+
+    fn run(&self, found: &mut Found) -> Verdict {
+        let report = &mut found.report;
         let calls = self.calls();
         let count = calls.len() as f64;
         let (mut read, mut checks) = (Read::default(), BTreeMap::new());
@@ -184,13 +220,22 @@ impl Run<'_> {
             }
             match lift(self.object, &call.spec, &mut Graph::blind(), going) {
                 Ok(lifted) => {
+                    found.stood_in.extend(lifted.stats.stood_in.iter().cloned());
                     read.add(&lifted);
                     checks.extend(lifted.stats.checks.clone());
                     if let Some(verdict) = self.finished(&lifted, call, report) {
                         return verdict;
                     }
                 }
-                Err(e) => return self.failed(&e, call, report),
+                Err(e) => {
+                    if let LiftError::Inlined(function, violation) = &e
+                        && let Violation::ConstantTime { at: place, .. } = &**violation
+                    {
+                        let (function, at_place) = (function.clone(), place.clone());
+                        found.doubt = Some(Doubt { function, call: at, at: at_place });
+                    }
+                    return self.failed(&e, call, report);
+                }
             }
         }
         if report.instructions == 0 {

@@ -10,6 +10,7 @@
 mod check;
 mod clean;
 pub mod contract;
+mod inlined;
 #[cfg(test)]
 mod tests;
 mod text;

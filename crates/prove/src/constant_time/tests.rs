@@ -475,3 +475,52 @@ fn a_declaration_stands_in_for_a_function_of_the_object() {
             .fold(jump.clone(), |text, (old, new)| text.replace(old, new));
     assert_eq!(run(plain, &missing, first, "\"f\"").1, vec![ReasonKind::Unmodelled]);
 }
+
+/// What may be inlined excuses a leak only in a function that calls it, or if nothing calls it.
+#[test]
+fn a_stand_in_hides_no_leak_of_a_function_without_it() {
+    let text = |callers: &[&str]| {
+        let function = |symbol: &&str| {
+            let arguments = ARRAYS.replace("values = [4, 3, 4]", "value = 4");
+            contract(&arguments)[HEAD.len()..].replace("\"f\"", &format!("\"{symbol}\""))
+        };
+        let functions: String = callers.iter().map(function).collect();
+        format!(
+            "{HEAD}{functions}[[external]]\nsymbol = \"g\"\nstands_in = true\nstack = 16\nreturns = 0\n\
+             reads = [{{ argument = 1, bytes = 8 }}]\n\
+             writes = [{{ argument = 0, bytes = 8, known = [{{ at = 0, hex = \"05\" }}] }}]\n"
+        )
+    };
+    let calls = "sub rsp, 8\n call g\n add rsp, 8\n ret";
+    // In k a branch, in t an address; n looks at what the declaration of g says, and calls it where the byte is not 5.
+    let leak = "cmp byte ptr [rsi+1], 5\n jne 9f\n nop\n9:";
+    let copy = "mov rax, [rsi]\n mov [rdi], rax\n ret";
+    let table = "movzx eax, byte ptr [rsi+2]\n and eax, 7\n movzx eax, byte ptr [rsi+rax]";
+    let later = "cmp byte ptr [rsi+1], 5\n je 9f\n nop\n9:";
+    let body = format!(
+        "{calls}\n.globl k, t, n, g\n.type k,@function\n.type t,@function\n.type n,@function\n.type g,@function\n\
+         k: {leak}\n {copy}\nt: {table}\n {copy}\nn: {later}\n {calls}\ng: {copy}"
+    );
+    let object = object(&body);
+    let run = |symbols: &[&str]| {
+        let contract = SafetyContract::parse(&text(symbols)).unwrap();
+        let report = check(&object, &contract, &Options::default(), &Quiet);
+        let told = |f: &super::FunctionReport| {
+            let reasons: Vec<String> = f.reasons.iter().map(|r| r.text.clone()).collect();
+            (f.verdict, reasons.join("; "))
+        };
+        report.functions.iter().map(told).collect::<Vec<_>>()
+    };
+    let found = run(&["f", "k", "t", "n"]);
+    let verdicts: Vec<Verdict> = found.iter().map(|f| f.0).collect();
+    let (proved, refuted, unknown) = (Verdict::Proved, Verdict::Refuted, Verdict::Unknown);
+    assert_eq!(verdicts, [proved, refuted, refuted, unknown], "{found:#?}");
+    for (f, byte) in [(&found[1], "byte 1 of in"), (&found[2], "byte 2 of in")] {
+        assert!(f.1.contains(byte) && f.1.contains("neither run calls `g`"), "{}", f.1);
+    }
+    assert!(found[3].1.contains("`g` has not been called"), "{}", found[3].1);
+    // Where nothing calls g, it was perhaps inlined.
+    for symbols in [&["k"][..], &["k", "t"], &["n", "k"]] {
+        assert!(run(symbols).iter().all(|f| f.0 == unknown), "{symbols:?}");
+    }
+}
