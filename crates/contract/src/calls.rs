@@ -261,10 +261,13 @@ impl Interface<'_> {
                 let part = 1.0 - 1.0 / (1.0 + steps as f64 / 50_000.0);
                 tick((at as f64 + part) / count)
             });
-            let lifted = lifted.map_err(|e| match e {
+            let mut lifted = lifted.map_err(|e| match e {
                 LiftError::Stopped { .. } => failed(&name, Why::Stopped),
                 e => failed(&name, Why::Lift(Box::new(e))),
             })?;
+            // Every call runs as one of the cases. If they all leave the same, some call does.
+            let agree = lifted.cases_agree();
+            lifted.cases.iter_mut().for_each(|case| case.certain |= agree);
             executed.add(&lifted.stats, at == 0);
             if lifted.stats.instructions == 0 {
                 return Err(failed(&name, Why::Nothing));
