@@ -308,6 +308,32 @@ fn neighbours_may_not_matter() {
     refuted(&source.replace("MORE", "3"), &unpack);
 }
 
+/// Bits of a neighbour beside a field are known if the neighbour's range leaves them one value.
+#[test]
+fn upper_bits_of_a_neighbour_may_be_known_by_its_range() {
+    let source = "void f(uint8_t *r, const int32_t *a) { for (int i = 0; i < 16; i++) {
+        uint32_t t = 2048 - a[2 * i], u = 2048 - a[2 * i + 1];
+        r[3 * i] = (uint8_t)t;
+        r[3 * i + 1] = (uint8_t)(t >> 8 | u << 4);
+        r[3 * i + 2] = (uint8_t)(u >> 4);
+    } }";
+    let pack = |least: i32| {
+        contract(
+            "f",
+            &[
+                "r: role = \"output\"; element = \"u8\"; bits = 12; length = 32; range = [0, 4095]; formula = \"(2048 - a) mod 4096\"",
+                &format!(
+                    "a: role = \"input\"; element = \"i32\"; length = 32; range = [{least}, 2048]"
+                ),
+            ],
+        )
+    };
+    proved(source, &pack(-2047));
+    // One value more, and its thirteenth bit lies in the next field.
+    refuted(source, &pack(-2048));
+    refuted(&source.replace("t >> 8", "t >> 7"), &pack(-2047));
+}
+
 /// Sums of bits side by side in a word: no carry leaves a field.
 #[test]
 fn binomial_samples_are_sums_of_bits() {

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 const FEW: u64 = 1 << 18;
 const MANY: u64 = 1 << 28;
 /// The same where an element of another number is among the inputs.
-const OTHERS: u64 = 1 << 20;
+const OTHERS: u64 = 1 << 22;
 /// Values of a number that are looked at apart.
 const APART: u64 = 16;
 /// Points that are evaluated together.
@@ -84,6 +84,10 @@ impl<'a> Judge<'a> {
             if points <= OTHERS {
                 return self.everywhere(graph, root, a, formula, &all);
             }
+            let known = self.constants(graph, root)?;
+            if known != root {
+                return self.decided(graph, known, argument, formula);
+            }
             let name = &self.contract.arguments[other].memory.name;
             return Err(No::Open(format!("it depends on another element of {name} too")));
         }
@@ -121,6 +125,39 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         self.bitwise(graph, root, a, formula)
+    }
+
+    /// The term with what depends on one other element alone, and has one value at all points of its range, replaced by it.
+    fn constants(&mut self, graph: &mut Graph, root: NodeId) -> Result<NodeId, No> {
+        let mut known: FxHashMap<NodeId, u64> = FxHashMap::default();
+        for (id, (argument, index)) in of_one_other(graph, root) {
+            let (lo, hi) = self.contract.arguments[argument].memory.range;
+            if (hi - lo) as u64 >= OTHERS {
+                continue;
+            }
+            let tape = Tape::new(graph, &[id]).map_err(|e| No::Open(e.to_string()))?;
+            let cost = tape.nodes().len() as u64 * ((hi - lo) as u64 + 1);
+            let left = self.budget.checked_sub(cost);
+            self.budget = left.ok_or_else(|| No::Open("more work than is allowed for".into()))?;
+            let mut batches = (lo..=hi).step_by(BATCH).map(|from| {
+                let count = ((hi - from) as u64 + 1).min(BATCH as u64) as usize;
+                let values = tape.run_batch(count, &mut |operand, i, out| {
+                    let own = (usize::from(operand), i) == (argument, index);
+                    for (j, v) in out.iter_mut().enumerate() {
+                        *v = if own { (from + j as i64) as u64 } else { 0 };
+                    }
+                });
+                (values[0][0], values[0].iter().all(|v| *v == values[0][0]))
+            });
+            let Some((first, true)) = batches.next() else { continue };
+            if batches.all(|(value, same)| same && value == first) {
+                self.points += (hi - lo) as u64 + 1;
+                known.insert(id, first);
+            }
+        }
+        Ok(rebuilt(graph, root, &|graph, id, width| {
+            known.get(&id).map(|&value| graph.constant(width, value))
+        }))
     }
 
     /// At all points.
@@ -247,8 +284,36 @@ fn read(word: u64, a: &MapArgument) -> i128 {
     if a.signed() { i128::from(((word << unused) as i64) >> unused) } else { word.into() }
 }
 
+/// The largest terms below one that depend on one element of another field, and on nothing else.
+fn of_one_other(graph: &Graph, root: NodeId) -> Vec<(NodeId, Input)> {
+    let mut found = Vec::new();
+    let (mut seen, mut stack) = (rustc_hash::FxHashSet::from_iter([root]), vec![root]);
+    while let Some(id) = stack.pop() {
+        match leaves(graph, id)[..] {
+            [] => {}
+            [(argument, index)] if index != 0 => found.push((id, (argument, index))),
+            _ => stack.extend(graph.node(id).args.iter().filter(|a| seen.insert(**a))),
+        }
+    }
+    found
+}
+
 /// The term with an argument's field replaced by a number.
 fn replaced(graph: &mut Graph, root: NodeId, argument: usize, value: i64) -> NodeId {
+    rebuilt(graph, root, &|graph, id, width| match graph.node(id).op {
+        Op::Input { operand, .. } if usize::from(operand) == argument => {
+            Some(graph.constant(width, value as u64 & u64::MAX >> (64 - width)))
+        }
+        _ => None,
+    })
+}
+
+/// The term with some terms below it replaced by others.
+fn rebuilt(
+    graph: &mut Graph,
+    root: NodeId,
+    by: &dyn Fn(&mut Graph, NodeId, u8) -> Option<NodeId>,
+) -> NodeId {
     let mut order = vec![root];
     let mut seen = rustc_hash::FxHashSet::from_iter([root]);
     let mut next = 0;
@@ -261,12 +326,10 @@ fn replaced(graph: &mut Graph, root: NodeId, argument: usize, value: i64) -> Nod
     let mut new: FxHashMap<NodeId, NodeId> = FxHashMap::default();
     for id in order {
         let node = graph.node(id).clone();
-        let made = match node.op {
-            Op::Input { operand, .. } if usize::from(operand) == argument => {
-                graph.constant(node.width, value as u64 & u64::MAX >> (64 - node.width))
-            }
-            Op::Input { .. } | Op::Const(_) => id,
-            op => {
+        let made = match (by(graph, id, node.width), node.op) {
+            (Some(other), _) => other,
+            (None, Op::Input { .. } | Op::Const(_)) => id,
+            (None, op) => {
                 let args: Vec<NodeId> = node.args.iter().map(|a| new[a]).collect();
                 graph.rebuild(node.width, op, &args)
             }
