@@ -6,6 +6,7 @@ use ringforge_plan::{Plan, RingFile};
 use ringforge_program::schedule::Schedule;
 use ringforge_prove::constant_time::SafetyContract;
 use ringforge_prove::contract::Contract;
+use ringforge_prove::map::MapContract;
 use ringforge_ring::Ring;
 use ringforge_tune::wisdom::Wisdom;
 use std::path::Path;
@@ -14,7 +15,7 @@ use std::path::Path;
 pub type Parser = fn(&[u8]) -> bool;
 
 /// All parsers by name.
-pub const PARSERS: [(&str, Parser); 9] = [
+pub const PARSERS: [(&str, Parser); 10] = [
     ("rings", ring),
     ("ring files", |bytes| text(bytes).is_some_and(|text| RingFile::parse(text).is_ok())),
     ("plans", plan),
@@ -22,6 +23,9 @@ pub const PARSERS: [(&str, Parser); 9] = [
     ("contracts", |bytes| text(bytes).is_some_and(|text| Contract::parse(text).is_ok())),
     ("contracts of constant time", |bytes| {
         text(bytes).is_some_and(|text| SafetyContract::parse(text).is_ok())
+    }),
+    ("contracts of elements", |bytes| {
+        text(bytes).is_some_and(|text| MapContract::parse(text).is_ok())
     }),
     ("certificates", |bytes| text(bytes).is_some_and(|text| certificate::parse(text).is_ok())),
     ("objects", |bytes| Object::parse(bytes).is_ok()),

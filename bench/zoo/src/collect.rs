@@ -90,7 +90,7 @@ impl Packages {
                 let found = all.iter().find(|p| p.to_string_lossy().ends_with(&end));
                 parts.push(found.ok_or_else(|| missing(&end))?.clone());
             }
-        } else if f.sources.is_empty() {
+        } else if f.sources.is_empty() && f.shim.is_none() {
             let library = self.libraries.get(&f.package).ok_or_else(|| missing("Rust library"))?;
             parts.extend(unpack(library, &scratch)?);
         } else {

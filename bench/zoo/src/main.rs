@@ -7,6 +7,7 @@ mod page;
 
 // Only their objects are wanted.
 use fn_dsa_comm as _;
+use libcrux_ml_kem as _;
 use pqcrypto_mldsa as _;
 use pqcrypto_mlkem as _;
 use pqcrypto_ntru as _;
@@ -14,7 +15,7 @@ use pqcrypto_ntruprime as _;
 use pqcrypto_saber as _;
 
 use collect::Packages;
-use manifest::{Function, Manifest};
+use manifest::{Function, Library, Manifest, Twin};
 use page::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -111,6 +112,9 @@ fn all() -> Result<(), Failure> {
         let outcome = prove(&options.ringforge, f, &object, &contract)?;
         eprintln!("{:28} {:8} {}", f.name, outcome.verdict, outcome.reason);
         outcomes.push(outcome);
+        for twin in manifest.twin.iter().filter(|t| t.of == f.name) {
+            refused(&options, f, twin, &object, &contract)?;
+        }
     }
     match &options.out {
         Some(path) => {
@@ -123,8 +127,13 @@ fn all() -> Result<(), Failure> {
                 Some(outcome) => Some(outcome.row()),
                 None => page::row_of(&old, &f.name),
             };
-            let rows: Vec<page::Row> = manifest.function.iter().filter_map(row).collect();
-            std::fs::write(path, page::page(&page::table(&rows))).map_err(failed)?;
+            let section = |library: &str| {
+                let own = manifest.function.iter().filter(|f| f.library == library);
+                own.filter_map(row).collect::<Vec<page::Row>>()
+            };
+            let sections: Vec<(&Library, Vec<page::Row>)> =
+                manifest.library.iter().map(|l| (l, section(&l.name))).collect();
+            std::fs::write(path, page::page(&sections, manifest.twin.len())).map_err(failed)?;
         }
         None => {
             let rows: Vec<page::Row> = outcomes.iter().map(Outcome::row).collect();
@@ -134,6 +143,28 @@ fn all() -> Result<(), Failure> {
     match &options.expect {
         Some(path) => expect(path, &outcomes),
         None => Ok(()),
+    }
+}
+
+/// Fails if the function is proved for the changed contract too.
+fn refused(
+    options: &Options,
+    f: &Function,
+    twin: &Twin,
+    object: &Path,
+    contract: &Path,
+) -> Result<(), Failure> {
+    let failed = |path: &Path, e: std::io::Error| Failure(format!("{}: {e}", path.display()));
+    let text = std::fs::read_to_string(contract).map_err(|e| failed(contract, e))?;
+    let changed = text.replacen(&twin.from, &twin.to, 1);
+    if changed == text {
+        return Err(Failure(format!("{}: the contract does not say `{}`", f.name, twin.from)));
+    }
+    let path = options.objects.join(format!("{}.twin.toml", f.name));
+    std::fs::write(&path, changed).map_err(|e| failed(&path, e))?;
+    match prove(&options.ringforge, f, object, &path)?.verdict.as_str() {
+        "refuted" => Ok(()),
+        verdict => Err(Failure(format!("{} with `{}` is {verdict}", f.name, twin.to))),
     }
 }
 

@@ -9,8 +9,37 @@ use std::path::Path;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
+    /// In the order of the page's sections.
+    pub library: Vec<Library>,
     /// In the order of the table.
     pub function: Vec<Function>,
+    /// Contracts that must not be proved.
+    #[serde(default)]
+    pub twin: Vec<Twin>,
+}
+
+/// A section of the page.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Library {
+    /// The library's name.
+    pub name: String,
+    /// What it is, and from which crate, in a sentence or two.
+    pub about: String,
+    /// Which of its functions have no row, and why.
+    pub missing: String,
+}
+
+/// A function's contract, changed in one place into what the function does not do.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Twin {
+    /// The function.
+    pub of: String,
+    /// What its contract says.
+    pub from: String,
+    /// What stands there instead.
+    pub to: String,
 }
 
 /// One function.
@@ -19,6 +48,8 @@ pub struct Manifest {
 pub struct Function {
     /// The contract is `contracts/zoo/NAME.toml`.
     pub name: String,
+    /// The library that it belongs to: a section of the page.
+    pub library: String,
     /// The crate of the Rust registry that has it.
     pub package: String,
     /// An archive that the crate's build script leaves in its output directory.
@@ -70,6 +101,12 @@ impl Manifest {
     pub fn read(path: &Path) -> Result<Manifest, Failure> {
         let text = std::fs::read_to_string(path)
             .map_err(|e| Failure(format!("cannot read {}: {e}", path.display())))?;
-        toml::from_str(&text).map_err(|e| Failure(format!("{}: {e}", path.display())))
+        let manifest: Manifest =
+            toml::from_str(&text).map_err(|e| Failure(format!("{}: {e}", path.display())))?;
+        let known = |f: &&Function| !manifest.library.iter().any(|l| l.name == f.library);
+        match manifest.function.iter().find(known) {
+            Some(f) => Err(Failure(format!("{}: there is no library `{}`", f.name, f.library))),
+            None => Ok(manifest),
+        }
     }
 }
