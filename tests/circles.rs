@@ -15,7 +15,7 @@ const LARGER: &[(&str, &[usize])] = &[
     ("interpret", &[8]),
     ("machine", &[25]),
     ("plan", &[26]),
-    ("program", &[35, 7]),
+    ("program", &[34, 7]),
     ("prove", &[10]),
 ];
 

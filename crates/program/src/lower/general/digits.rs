@@ -14,19 +14,6 @@ use crate::method::{FreezeMethod, Modulus};
 use ringforge_plan::{ChangeModulus, Stages};
 use ringforge_targets::ALIGNMENT;
 
-/// One digit.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Digit {
-    /// What makes it from a residue, in place, and earlier digits; nothing where the residue is it.
-    pub procedure: Option<ProcedureId>,
-    /// Its largest magnitude.
-    pub bound: i64,
-    /// p_1·…·p_(k−1) mod q.
-    pub weight: u64,
-    /// Bits of its words in memory.
-    pub bits: u8,
-}
-
 /// Bits of the words that digit k is computed in.
 fn computed(products: &[Residue], k: usize) -> u8 {
     products[..=k].iter().map(|part| part.bits).max().unwrap_or(16)
@@ -50,15 +37,13 @@ enum Step {
 }
 
 impl General<'_> {
-    /// The digits from the residues; `bound` is that of the integers.
+    /// Makes digits of the residues; `bound` is that of the integers.
     pub(super) fn digits(
         &mut self,
-        products: &[Residue],
+        products: &mut [Residue],
         bound: Option<u128>,
-    ) -> Result<Vec<Digit>, LowerError> {
-        let (Some(bound), Some(node)) = (bound, self.change()) else {
-            return Ok(products.iter().map(Residue::digit).collect());
-        };
+    ) -> Result<(), LowerError> {
+        let (Some(bound), Some(node)) = (bound, self.change()) else { return Ok(()) };
         let count = products.len();
         let covered = node.moduli.iter().fold(1u128, |all, &p| all * u128::from(p));
         let mut choices = vec![Last::Raw; count];
@@ -79,16 +64,13 @@ impl General<'_> {
             };
             choices[k] = if choices[k] == Last::Raw { Last::Reduced } else { Last::Frozen };
         }
-        let mut digits = Vec::new();
         for k in 0..count {
-            let procedure = match steps[k].is_empty() {
-                true => None,
-                false => Some(self.digit(&node, k, &steps[k], &bounds, products)),
-            };
-            let (bits, weight) = (products[k].bits, node.weight(k));
-            digits.push(Digit { procedure, bound: bounds[k], weight, bits });
+            let made = !steps[k].is_empty();
+            let digit = made.then(|| self.digit(&node, k, &steps[k], &bounds, products));
+            let (bound, weight) = (bounds[k], node.weight(k));
+            products[k] = Residue { digit, bound, weight, ..products[k] };
         }
-        Ok(digits)
+        Ok(())
     }
 
     fn change(&self) -> Option<ChangeModulus> {

@@ -247,6 +247,6 @@ impl General<'_> {
         }
         self.written.border("product", sums.bound);
         let procedure = self.push(builder.finish());
-        Some(Residue { procedure, bound: sums.bound, bits: sums.bits, weight: 1 })
+        Some(Residue::new(procedure, sums.bound, sums.bits))
     }
 }

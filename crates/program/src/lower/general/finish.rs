@@ -2,10 +2,10 @@
 
 use super::super::fold::{Term, Write, each_register, registers};
 use super::super::{LowerError, SHORT, unsupported, word};
-use super::digits::Digit;
+use super::residue::Residue;
 use super::{Folded, General, LONG, NARROW};
 use crate::bounds::{Bounds, WORD, centred};
-use crate::build::Builder;
+use crate::build::{Builder, call};
 use crate::ir::*;
 use crate::method::{EvenModulus, FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::BaseProducts;
@@ -18,18 +18,20 @@ use std::ops::Range;
 pub(super) struct Finish<'a> {
     /// For every coefficient of the result its summands, as (index, coefficient in `[1, q)`).
     pub rows: Vec<Vec<(usize, u64)>>,
-    /// Words of an array of residues from which the sum is subtracted.
-    pub addend: Option<usize>,
-    /// The digits.
-    pub digits: &'a [Digit],
-    /// Words of every digit's array.
-    pub words: usize,
+    /// An array of residues from which the sum is subtracted, and its words.
+    pub addend: Option<(BufferId, usize)>,
+    /// The digits, and their arrays.
+    pub digits: &'a [Residue],
+    pub arrays: &'a [BufferId],
 }
 
 impl<'a> Finish<'a> {
     /// The coefficients of a range as they are.
-    pub fn of(range: Range<usize>, digits: &'a [Digit], words: usize) -> Finish<'a> {
-        Finish { rows: range.map(|i| vec![(i, 1)]).collect(), addend: None, digits, words }
+    pub fn of(
+        range: Range<usize>,
+        (digits, arrays): (&'a [Residue], &'a [BufferId]),
+    ) -> Finish<'a> {
+        Finish { rows: range.map(|i| vec![(i, 1)]).collect(), addend: None, digits, arrays }
     }
 }
 
@@ -82,9 +84,15 @@ struct Writer<'a> {
 }
 
 impl General<'_> {
-    /// The procedure (c, digits, addend).
-    pub(super) fn finish(&mut self, name: &str, sum: Finish) -> Result<ProcedureId, LowerError> {
-        let q = self.plan.ring.q();
+    /// Appends a call of the procedure (c, digits, addend), which is written here.
+    pub(super) fn finish(
+        &mut self,
+        outer: &mut Builder,
+        (name, title): (&str, &str),
+        sum: Finish,
+        to: BufferId,
+    ) -> Result<(), LowerError> {
+        let (q, words) = (self.plan.ring.q(), self.words);
         let bits = sum.digits.iter().map(|digit| digit.bits).max().unwrap_or(16);
         let mut writer = Writer::new(q, self, bits.max(self.memory))?;
         let modulus = writer.modulus();
@@ -92,20 +100,20 @@ impl General<'_> {
         let mut builder = Builder::new(name, None, modulus);
         let centred = Some(centred(q));
         // The only digit is the result where its sums were folded and left canonical.
-        let alone = matches!(sum.digits, [Digit { procedure: None, weight: 1, .. }])
-            && sum.addend.is_none();
+        let alone =
+            matches!(sum.digits, [Residue { digit: None, weight: 1, .. }]) && sum.addend.is_none();
         let canonical = self.folded == Folded::Canonical && alone;
         let length = sum.rows.len();
         let c = builder.parameter("c", Role::Output, (length, self.memory), centred);
-        let array = |(k, digit): (usize, &Digit)| {
+        let array = |(k, digit): (usize, &Residue)| {
             let range = if canonical { centred } else { Some((-digit.bound, digit.bound)) };
-            builder.digit(k, Role::Input, (sum.words, digit.bits), range)
+            builder.digit(k, Role::Input, (words, digit.bits), range)
         };
         let arrays: Vec<BufferId> = sum.digits.iter().enumerate().map(array).collect();
-        let addend = sum
-            .addend
-            .map(|words| builder.parameter("from", Role::Input, (words, self.memory), centred));
-        let registers = registers(&sum.rows, lanes, sum.words);
+        let addend = sum.addend.map(|(_, words)| {
+            builder.parameter("from", Role::Input, (words, self.memory), centred)
+        });
+        let registers = registers(&sum.rows, lanes, words);
         let write: &mut Write<LowerError> = &mut |block, terms, at, count| {
             let mut total = Sum::default();
             for (digit, &array) in sum.digits.iter().zip(&arrays) {
@@ -134,7 +142,10 @@ impl General<'_> {
         };
         let body = each_register(&mut builder, &registers, (lanes, length), write)?;
         builder.stage("sum of the digits modulo q, reduced by f, canonical", "[Garner59]", body);
-        Ok(self.push(builder.finish()))
+        let all = [to].into_iter().chain(sum.arrays.iter().copied());
+        let all = all.chain(sum.addend.map(|(buffer, _)| buffer));
+        outer.stage(title, "", vec![call(self.push(builder.finish()), all)]);
+        Ok(())
     }
 }
 

@@ -28,7 +28,6 @@ use crate::ir::*;
 use crate::method::{Modulus, MulMethod, ReduceMethod};
 use crate::settle::products::{LONG, long_methods};
 use crate::settle::{self, Choices, Settled, Verdict};
-use digits::Digit;
 use finish::Finish;
 pub(super) use quotient::reciprocal;
 use residue::Residue;
@@ -206,36 +205,32 @@ pub(crate) fn lower(
         let what = "operands big big, or an f of few coefficients";
         return Err(unsupported(inner.to_form(), why, what));
     }
-    let products = general.products(if by_quotient { [centred(q); 2] } else { ranges }, survey)?;
+    let mut products =
+        general.products(if by_quotient { [centred(q); 2] } else { ranges }, survey)?;
     let rows = match general.folded != Folded::Not {
         true => Some((0..n).map(|i| vec![(i, 1)]).collect()),
         false => rows,
     };
-    let digits = general.digits(&products, bound)?;
+    general.digits(&mut products, bound)?;
 
     // Words of 32 bits where any array has such.
     let bits = products.iter().map(|part| part.bits).max().unwrap_or(16).max(general.memory);
     let mut builder = Builder::new("mul", Some(Computes::Product), Modulus { q, bits });
     let [c, a, b] = builder.product((n, general.memory), [centred(q), ranges[0], ranges[1]]);
-    let array = |(k, digit): (usize, &Digit)| {
+    let array = |(k, digit): (usize, &Residue)| {
         builder.digit(k, Role::Local, (general.words, digit.bits), None)
     };
-    let arrays: Vec<BufferId> = digits.iter().enumerate().map(array).collect();
-    general.multiply(&mut builder, &products, &digits, &arrays, [(a, 0), (b, 0)], "a·b");
+    let arrays: Vec<BufferId> = products.iter().enumerate().map(array).collect();
+    let product = (&products[..], &arrays[..]);
+    general.multiply(&mut builder, product, [(a, 0), (b, 0)], "a·b");
     match (rows, matrix) {
-        (None, Some(rows)) => {
-            general.remainder(&mut builder, &rows, (&digits, &arrays), c)?;
-        }
+        (None, Some(rows)) => general.remainder(&mut builder, &rows, product, c),
         (Some(rows), _) => {
-            let sum = Finish { rows, ..Finish::of(0..0, &digits, general.words) };
-            let finish = general.finish("finish", sum)?;
-            general.call(&mut builder, "sum modulo q, reduction mod f", finish, c, &arrays, None);
+            let sum = Finish { rows, ..Finish::of(0..0, product) };
+            general.finish(&mut builder, ("finish", "sum modulo q, reduction mod f"), sum, c)
         }
-        (None, None) => {
-            let steps = (&products[..], &digits[..], &arrays[..]);
-            general.quotient(&mut builder, steps, c)?;
-        }
-    }
+        (None, None) => general.quotient(&mut builder, product, c),
+    }?;
     let General { mut written, memory, settled, verdicts, .. } = general;
     let settled = Settled::new(schedule.clone(), settled);
     written.check_sites(&schedule)?;
@@ -249,37 +244,20 @@ impl General<'_> {
     fn multiply(
         &self,
         builder: &mut Builder,
-        products: &[Residue],
-        digits: &[Digit],
-        arrays: &[BufferId],
-        operands: [(BufferId, usize); 2],
+        (products, arrays): (&[Residue], &[BufferId]),
+        [a, b]: [(BufferId, usize); 2],
         what: &str,
     ) {
-        let [a, b] = operands;
         for ((part, residue), &array) in self.parts.iter().zip(products).zip(arrays) {
             let call = call_at(residue.procedure, [(array, 0), a, b]);
             builder.stage(&format!("{what} modulo {}", part.modulus), "", vec![call]);
         }
-        for (k, digit) in digits.iter().enumerate() {
-            let Some(procedure) = digit.procedure else { continue };
+        for (k, residue) in products.iter().enumerate() {
+            let Some(procedure) = residue.digit else { continue };
             let call = call(procedure, [arrays[k]].into_iter().chain(arrays[..k].iter().copied()));
             let title = format!("{what}: digit {} of the mixed radix", k + 1);
             builder.stage(&title, "[Garner59]", vec![call]);
         }
-    }
-
-    /// Appends a call of a last procedure.
-    fn call(
-        &self,
-        builder: &mut Builder,
-        title: &str,
-        procedure: ProcedureId,
-        to: BufferId,
-        arrays: &[BufferId],
-        addend: Option<BufferId>,
-    ) {
-        let all = std::iter::once(&to).chain(arrays).chain(&addend);
-        builder.stage(title, "", vec![call(procedure, all.copied())]);
     }
 
     fn push(&mut self, procedure: Procedure) -> ProcedureId {

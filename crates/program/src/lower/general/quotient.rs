@@ -2,7 +2,6 @@
 
 use super::super::LowerError;
 use super::General;
-use super::digits::Digit;
 use super::finish::Finish;
 use super::residue::Residue;
 use crate::build::Builder;
@@ -33,10 +32,10 @@ impl General<'_> {
     pub(super) fn quotient(
         &mut self,
         builder: &mut Builder,
-        (products, digits, arrays): (&[Residue], &[Digit], &[BufferId]),
+        product: (&[Residue], &[BufferId]),
         c: BufferId,
     ) -> Result<(), LowerError> {
-        let (n, q, words) = (self.n, self.plan.ring.q(), self.words);
+        let (n, q) = (self.n, self.plan.ring.q());
         let ring = &self.plan.ring;
         let low = ring.modulus()[..n].iter().map(|&c| zq::unsigned(c, q)).collect();
         let size = (n, self.memory);
@@ -45,17 +44,14 @@ impl General<'_> {
         let [whole, upper] = [("whole", 2 * n), ("quotient", n)]
             .map(|(name, words)| builder.kept(name, Role::Local, words, self.memory));
         // H·x^n + L: word 2n − 1 is a zero.
-        let finish = self.finish("sum_whole", Finish::of(0..2 * n, digits, words))?;
-        self.call(builder, "the product modulo q", finish, whole, arrays, None);
+        let name = ("sum_whole", "the product modulo q");
+        self.finish(builder, name, Finish::of(0..2 * n, product), whole)?;
         let title = "the upper half times the reciprocal of f";
-        self.multiply(builder, products, digits, arrays, [(whole, n), (mu, 0)], title);
-        let finish = self.finish("sum_quotient", Finish::of(n - 2..2 * n - 2, digits, words))?;
-        self.call(builder, "the quotient by f", finish, upper, arrays, None);
-        let title = "quotient times f";
-        self.multiply(builder, products, digits, arrays, [(upper, 0), (f, 0)], title);
-        let rest = Finish { addend: Some(2 * n), ..Finish::of(0..n, digits, words) };
-        let finish = self.finish("sum_rest", rest)?;
-        self.call(builder, "the remainder", finish, c, arrays, Some(whole));
-        Ok(())
+        self.multiply(builder, product, [(whole, n), (mu, 0)], title);
+        let name = ("sum_quotient", "the quotient by f");
+        self.finish(builder, name, Finish::of(n - 2..2 * n - 2, product), upper)?;
+        self.multiply(builder, product, [(upper, 0), (f, 0)], "quotient times f");
+        let rest = Finish { addend: Some((whole, 2 * n)), ..Finish::of(0..n, product) };
+        self.finish(builder, ("sum_rest", "the remainder"), rest, c)
     }
 }

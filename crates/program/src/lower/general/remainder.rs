@@ -10,7 +10,6 @@
 use super::super::sums::{DOT_BITS, FEWEST, LONG_BITS};
 use super::super::{LowerError, SHORT, wide};
 use super::General;
-use super::digits::Digit;
 use super::exact::{Sums, add_products};
 use super::finish::Finish;
 use super::residue::Residue;
@@ -97,40 +96,36 @@ impl General<'_> {
         &mut self,
         builder: &mut Builder,
         rows: &[Vec<(usize, u64)>],
-        (digits, arrays): (&[Digit], &[BufferId]),
+        product: (&[Residue], &[BufferId]),
         c: BufferId,
     ) -> Result<(), LowerError> {
         let (n, q, words, terms) = (self.n, self.plan.ring.q(), self.words, self.terms());
-        let halves = match *digits {
-            [Digit { procedure: None, weight: 1, bound, bits }]
+        let first = product.1[0];
+        let halves = match *product.0 {
+            [Residue { digit: None, weight: 1, bound, bits, .. }]
                 if bits == SHORT && q.is_power_of_two() =>
             {
-                Halves { low: (arrays[0], 0), bound, bits, upper: (arrays[0], n) }
+                Halves { low: (first, 0), bound, bits, upper: (first, n) }
             }
-            [Digit { procedure: None, weight: 1, bound, bits }] if !q.is_power_of_two() => {
+            [Residue { digit: None, weight: 1, bound, bits, .. }] if !q.is_power_of_two() => {
                 let upper = builder.kept("upper", Role::Local, terms, SHORT);
-                let title = "the upper half of the product modulo q";
+                let name = ("sum_upper", "the upper half of the product modulo q");
                 if self.unreduced {
                     self.unreduced = false;
                     let sums = self.upper_sums(bound, bits)?;
                     let array = builder.kept("h", Role::Local, words, sums.bits);
-                    let call = call_at(sums.procedure, [(array, 0), (arrays[0], n)]);
+                    let call = call_at(sums.procedure, [(array, 0), (first, n)]);
                     builder.stage("sums of the upper half", "", vec![call]);
-                    let digits = [sums.digit()];
-                    let sum = Finish::of(0..terms, &digits, words);
-                    let finish = self.finish("sum_upper", sum)?;
-                    self.call(builder, title, finish, upper, &[array], None);
+                    self.finish(builder, name, Finish::of(0..terms, (&[sums], &[array])), upper)?;
                 } else {
-                    let finish =
-                        self.finish("sum_upper", Finish::of(n..n + terms, digits, words))?;
-                    self.call(builder, title, finish, upper, arrays, None);
+                    self.finish(builder, name, Finish::of(n..n + terms, product), upper)?;
                 }
-                Halves { low: (arrays[0], 0), bound, bits, upper: (upper, 0) }
+                Halves { low: (first, 0), bound, bits, upper: (upper, 0) }
             }
             _ => {
                 let whole = builder.kept("whole", Role::Local, n + terms, SHORT);
-                let finish = self.finish("sum_whole", Finish::of(0..n + terms, digits, words))?;
-                self.call(builder, "the product modulo q", finish, whole, arrays, None);
+                let name = ("sum_whole", "the product modulo q");
+                self.finish(builder, name, Finish::of(0..n + terms, product), whole)?;
                 let bound = (q / 2) as i64;
                 Halves { low: (whole, 0), bound, bits: SHORT, upper: (whole, n) }
             }
@@ -146,10 +141,8 @@ impl General<'_> {
             "",
             vec![call],
         );
-        let digits = [sums.digit()];
-        let finish = self.finish("sum_rest", Finish::of(0..n, &digits, words))?;
-        self.call(builder, "the remainder", finish, c, &[rest], None);
-        Ok(())
+        let name = ("sum_rest", "the remainder");
+        self.finish(builder, name, Finish::of(0..n, (&[sums], &[rest])), c)
     }
 
     /// The procedure (out, sums) that reduces sums within `bound`.
@@ -307,6 +300,6 @@ impl General<'_> {
         builder.stage(title, "", vec![repeat(round, count, vec![inner])]);
         self.written.border("remainder", bound);
         let procedure = self.push(builder.finish());
-        Residue { procedure, bound, bits, weight: 1 }
+        Residue::new(procedure, bound, bits)
     }
 }

@@ -5,7 +5,6 @@ use super::super::registers::written;
 use super::super::suited::transposing;
 use super::super::transpose::Square;
 use super::super::{LowerError, Lowering, SHORT, Written, unsupported};
-use super::digits::Digit;
 use super::{General, Part, finish};
 use crate::build::Builder;
 use crate::ir::*;
@@ -16,22 +15,24 @@ use crate::settle::products::{Settlement, Task, Way};
 use ringforge_plan::{Blocks, MonomialCrt, ProductRef, Unit};
 use ringforge_targets::ALIGNMENT;
 
-/// A procedure (out, a, b) and what it leaves.
+/// A procedure (out, a, b) and what it leaves: a residue, and then a digit of the integers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Residue {
     pub procedure: ProcedureId,
+    /// What makes the digit of it, in place, and of earlier digits; nothing where the residue is the digit.
+    pub digit: Option<ProcedureId>,
     /// Its largest magnitude.
     pub bound: i64,
     /// Bits of its words.
     pub bits: u8,
-    /// What the product is its words times.
+    /// What the product is its words times; of a digit p_1·…·p_(k−1) mod q.
     pub weight: u64,
 }
 
 impl Residue {
-    /// The only digit of its integers.
-    pub(super) fn digit(&self) -> Digit {
-        Digit { procedure: None, bound: self.bound, weight: self.weight, bits: self.bits }
+    /// The product itself, or the only digit of its integers.
+    pub fn new(procedure: ProcedureId, bound: i64, bits: u8) -> Residue {
+        Residue { procedure, digit: None, bound, bits, weight: 1 }
     }
 }
 
@@ -133,7 +134,7 @@ impl<'p> General<'p> {
         choices.layout();
         Ok(Made {
             procedure: builder.finish(),
-            residue: Residue { procedure, bound, bits, weight: scale.inverse() },
+            residue: Residue { weight: scale.inverse(), ..Residue::new(procedure, bound, bits) },
             settled: settle::Product { modulus, choices },
             written,
         })

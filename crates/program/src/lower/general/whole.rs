@@ -99,7 +99,7 @@ impl General<'_> {
         if self.unreduced {
             self.written.border(name, sums.of_all);
             let procedure = self.push(builder.finish());
-            return Residue { procedure, bound: sums.of_all, bits, weight: 1 };
+            return Residue::new(procedure, sums.of_all, bits);
         }
         if let Some(method) = sums.reduce {
             let most = sums.of_all;
@@ -149,7 +149,7 @@ impl General<'_> {
         self.folded = sums.folded;
         self.written.border(name, sums.bound);
         let procedure = self.push(builder.finish());
-        Residue { procedure, bound: sums.bound, bits, weight: 1 }
+        Residue::new(procedure, sums.bound, bits)
     }
 
     /// Each word of one array reduced into another, or in its place, where sums are folded those that belong together.
