@@ -10,7 +10,7 @@ use super::lane_methods::{Place, Rows};
 use super::small::Small;
 use super::transform::Products;
 use super::transpose::rounds;
-use super::{LowerError, Lowering, Operand, beyond, tagged, unsupported, word};
+use super::{LowerError, Lowering, beyond, tagged, unsupported, word};
 use crate::bounds::{WORD, most};
 use crate::build::{call, repeat, straight};
 use crate::ir::*;
@@ -233,9 +233,7 @@ impl Lowering<'_> {
     pub fn truncated_lanes(
         &mut self,
         blocks: usize,
-        a: &Operand,
-        b: &Operand,
-        full: BufferId,
+        [full, a, b]: [BufferId; 3],
         factor: u64,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
@@ -247,14 +245,14 @@ impl Lowering<'_> {
         let edge = self.builder.local("edge", 2 * lanes);
         let ends = straight(|block| {
             let zero = block.splat(0);
-            let first = block.load(b.buffer, Index::at(b.start));
+            let first = block.load(b, Index::at(0));
             block.store(edge, Index::at(0), zero);
             block.store(edge, Index::at(lanes), first);
         });
         // Every coefficient of a in a register of its own.
         let spread = self.builder.local("spread", blocks * lanes * lanes);
         let spreads = self.builder.runs(blocks * lanes, |block, at| {
-            let a = block.push(Op::Broadcast { buffer: a.buffer, at: at(a.start, 1) });
+            let a = block.push(Op::Broadcast { buffer: a, at: at(0, 1) });
             block.store(spread, at(0, lanes), a);
         });
         let mut body = vec![ends, spreads];
@@ -271,7 +269,7 @@ impl Lowering<'_> {
                 let mut sum: Option<Value> = None;
                 for &i in chunk {
                     let v = block.push(match start.checked_sub(i) {
-                        Some(word) => Op::Load { buffer: b.buffer, at: Index::at(b.start + word) },
+                        Some(word) => Op::Load { buffer: b, at: Index::at(word) },
                         None => Op::Load { buffer: edge, at: Index::at(lanes + start - i) },
                     });
                     let p = block.push(Op::MulWords { a: v, b: words[i], method: METHOD });

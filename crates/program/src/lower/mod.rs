@@ -314,11 +314,10 @@ pub(crate) struct Lowering<'a> {
     rows: Vec<(String, BufferId)>,
 }
 
-/// An operand as the stages find it: its words from `start` in `buffer`.
+/// An operand as the stages find it.
 #[derive(Clone, Debug)]
 pub(crate) struct Operand {
     pub buffer: BufferId,
-    pub start: usize,
     /// Where its last, partial block lies with zeros behind it.
     pub tail: Option<(BufferId, Index)>,
 }

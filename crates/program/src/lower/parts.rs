@@ -1,8 +1,8 @@
 //! Bringing the operands in, and the low part mod x^M.
 
 use super::phases::{Ranges, inverse_phases};
-use super::registers::LowPart;
-use super::{LowerError, Lowering, Operand, unsupported, wide};
+use super::registers::{LowPart, Operands};
+use super::{LowerError, Lowering, unsupported, wide};
 use crate::bounds::most;
 use crate::build::{copy, looped, zeros};
 use crate::ir::*;
@@ -53,36 +53,16 @@ impl Low {
 }
 
 impl Lowering<'_> {
-    /// Copies an operand into an aligned buffer, zeros behind it. The two words of every pair change places (`swapped`), as
-    /// the broadcast dot products want them, or words are reduced.
-    pub fn stage_copy(
-        &mut self,
-        name: &str,
-        from: BufferId,
-        n: usize,
-        (swapped, reduced): (bool, bool),
-    ) -> Operand {
-        let lanes = self.lanes;
-        let title = match (swapped, reduced) {
-            (true, false) => "words of pairs swapped",
-            (true, true) => "reduced, words of pairs swapped",
-            (false, _) => "reduced",
-        };
-        let words = n.next_multiple_of(lanes);
-        let buffer = self.brought_in((name, title), (from, n), words, (swapped, reduced));
-        let tail = (!n.is_multiple_of(lanes)).then(|| (buffer, Index::at(n - n % lanes)));
-        Operand { buffer, start: 0, tail }
-    }
-
-    /// A caller's operand in whole registers of an array of so many words.
+    /// Copies a caller's operand into whole registers of an array of so many words, zeros behind it. The two words of every
+    /// pair change places (`swapped`), as the broadcast dot products want them, or words are reduced.
     pub fn brought_in(
         &mut self,
         (name, title): (&str, &str),
-        (from, n): (BufferId, usize),
+        from: BufferId,
         words: usize,
         (swapped, reduced): (bool, bool),
     ) -> BufferId {
-        let (lanes, method) = (self.lanes, self.schedule.reduce());
+        let (n, lanes, method) = (self.n, self.lanes, self.schedule.reduce());
         let buffer = self.builder.local(&format!("f{name}"), words);
         let change = |block: &mut Block, mut a: Value| {
             if reduced {
@@ -110,15 +90,14 @@ impl Lowering<'_> {
     }
 
     /// The low part, into the start of `full`, with scale `target`.
-    pub fn low_part(
+    pub(super) fn low_part(
         &mut self,
         crt: &MonomialCrt,
-        a: &Operand,
-        b: &Operand,
-        windows: Option<BufferId>,
+        operands: &Operands,
         full: BufferId,
         target: Unit,
     ) -> Result<Low, LowerError> {
+        let [a, b] = [0, 1].map(|i| operands.of[i].buffer);
         let lanes = self.lanes;
         let words = crt.low_degree;
         let narrow = self.product_scale()?;
@@ -126,7 +105,7 @@ impl Lowering<'_> {
         if let Some(LowPart::Transform(part, _)) = low {
             let scale = part.scale.times(self.products_scale(&part.convolution)?);
             let factor = target.over(scale).value();
-            let transformed = self.transformed("low", part, a, b)?;
+            let transformed = self.transformed("low", part, operands)?;
             let products = self.products("low", part, transformed)?;
             let (kept, limit) = (words / lanes, self.schedule.full() / 3);
             for phase in &inverse_phases("low", part, factor) {
@@ -156,14 +135,19 @@ impl Lowering<'_> {
         } else if let Some(LowPart::Truncated) = low {
             let factor = target.over(narrow).value();
             let blocks = words / lanes;
-            bound = match windows {
+            bound = match operands.windows {
                 // All there is stands in the top coefficient.
                 _ if blocks == 0 => 0,
-                Some(windows) if self.schedule.rows() => {
-                    self.truncated_rows(blocks, a, windows, full, factor)?
+                Some(windows) => {
+                    match self.schedule.rows() {
+                        true => self.truncated_rows(blocks, [full, a, windows], factor),
+                        false => self.truncated_product(blocks, [full, a, windows], factor),
+                    }
+                    let sum = (blocks * lanes) as i64 * self.operand * self.operand;
+                    let narrowed = self.narrow_bound("low", sum)?;
+                    self.bounds.product(factor, narrowed)
                 }
-                Some(windows) => self.truncated_product(blocks, a, windows, full, factor)?,
-                None => self.truncated_lanes(blocks, a, b, full, factor)?,
+                None => self.truncated_lanes(blocks, [full, a, b], factor)?,
             };
         } else {
             let node = crt.low.to_form();
@@ -171,7 +155,7 @@ impl Lowering<'_> {
         }
         if words % lanes == 1 {
             let factor = target.over(narrow).value();
-            bound = bound.max(self.top_coefficient(crt, a, b, full, factor)?);
+            bound = bound.max(self.top_coefficient(crt, [full, a, b], factor)?);
         }
         self.written.border("low", bound);
         Ok(Low { words, bound })
@@ -210,23 +194,14 @@ impl Lowering<'_> {
     ///
     /// Pair r of block t of a and the window r pairs before block u of b meet in block t + u. For
     /// each r, every pair and window is loaded once.
-    fn truncated_product(
-        &mut self,
-        blocks: usize,
-        a: &Operand,
-        windows: BufferId,
-        full: BufferId,
-        factor: u64,
-    ) -> Result<i64, LowerError> {
+    fn truncated_product(&mut self, blocks: usize, [full, a, windows]: [BufferId; 3], factor: u64) {
         let lanes = self.lanes;
-        let h = self.operand;
         let mut block = Block::default();
         let mut sums: Vec<[Option<Value>; 2]> = vec![[None; 2]; blocks];
         for r in 0..lanes / 2 {
             let mut pairs = Vec::new();
             for t in 0..blocks {
-                let at = Index::at(a.start + t * lanes + 2 * r);
-                pairs.push(self.pair(&mut block, a.buffer, at));
+                pairs.push(self.pair(&mut block, a, Index::at(t * lanes + 2 * r)));
             }
             for (u, parity) in (0..blocks).flat_map(|u| [(u, 0), (u, 1)]) {
                 let at = Index::at((2 * u + 1) * lanes - 2 * r - 1 + parity);
@@ -244,20 +219,11 @@ impl Lowering<'_> {
         }
         let title = "low part: truncated product by dot products";
         self.builder.stage(title, "[Chiu25 §3.1]", vec![Stmt::Block(block)]);
-        let narrowed = self.narrow_bound("low", (blocks * lanes) as i64 * h * h)?;
-        Ok(self.bounds.product(factor, narrowed))
     }
 
     /// The same row by row. Each register of results is a Toeplitz matrix times all words of a that
     /// it needs. The matrices of each half of the registers have one size, so that code is short.
-    fn truncated_rows(
-        &mut self,
-        blocks: usize,
-        a: &Operand,
-        windows: BufferId,
-        full: BufferId,
-        factor: u64,
-    ) -> Result<i64, LowerError> {
+    fn truncated_rows(&mut self, blocks: usize, [full, a, windows]: [BufferId; 3], factor: u64) {
         let lanes = self.lanes;
         let mut body = Vec::new();
         let halves = [(0, blocks / 2), (blocks / 2, blocks)];
@@ -266,7 +232,7 @@ impl Lowering<'_> {
             let at = |words: usize| Index::strided(words, counter, lanes);
             body.push(looped(counter, end - first, |block| {
                 let value = self.dot(block, end * lanes / 2, &|block, i| {
-                    let pair = self.pair(block, a.buffer, Index::at(a.start + 2 * i));
+                    let pair = self.pair(block, a, Index::at(2 * i));
                     // b_0 stands behind as many zeros as the last register needs.
                     let start = (blocks + first) * lanes - 2 * i;
                     (
@@ -285,9 +251,6 @@ impl Lowering<'_> {
         }));
         let title = "low part: truncated product, rows by dot products";
         self.builder.stage(title, "[Chiu25 §3.1]", body);
-        let h = self.operand;
-        let narrowed = self.narrow_bound("low", (blocks * lanes) as i64 * h * h)?;
-        Ok(self.bounds.product(factor, narrowed))
     }
 
     /// What the product has at the last place of both parts together, zeros behind it: its top coefficient
@@ -295,12 +258,9 @@ impl Lowering<'_> {
     fn top_coefficient(
         &mut self,
         crt: &MonomialCrt,
-        a: &Operand,
-        b: &Operand,
-        full: BufferId,
+        [full, a, b]: [BufferId; 3],
         factor: u64,
     ) -> Result<i64, LowerError> {
-        let lanes = self.lanes;
         let (n, h) = (self.n, self.operand);
         let place = crt.main_degree + crt.low_degree - 1;
         if place > 2 * n - 2 {
@@ -315,10 +275,10 @@ impl Lowering<'_> {
             || self.schedule.rows() && self.schedule.narrow() == NarrowMethod::Montgomery;
         // Word n - 1 of b; of a, where pairs are swapped, the word at (n - 1) ^ 1.
         let last = if by_lanes { n - 1 } else { (n - 1) ^ 1 };
-        let (ia, ib) = (a.start + last, b.start + n - 1);
         let mut block = Block::default();
-        let x = block.push(Op::LoadPartial { buffer: a.buffer, at: Index::at(ia), count: 1 });
-        let y = block.push(Op::LoadPartial { buffer: b.buffer, at: Index::at(ib), count: 1 });
+        let [x, y] = [(a, last), (b, n - 1)].map(|(buffer, word)| {
+            block.push(Op::LoadPartial { buffer, at: Index::at(word), count: 1 })
+        });
         let narrowed = if by_lanes {
             block.push(Op::MulWords { a: x, b: y, method: ProductMethod::Montgomery })
         } else {
@@ -326,8 +286,7 @@ impl Lowering<'_> {
             self.narrowed(&mut block, [Some(even), None])
         };
         let a = block.times(narrowed, Factor::Splat(factor), self.schedule.multiply());
-        let at = Index::at(place);
-        block.store(full, at, a);
+        block.store(full, Index::at(place), a);
         let bound = match by_lanes {
             true => {
                 let range = ProductMethod::Montgomery.range((-h, h), (-h, h), self.q);
@@ -340,7 +299,6 @@ impl Lowering<'_> {
             "[Chiu25 §3.2.2]",
             vec![Stmt::Block(block)],
         );
-        debug_assert!(lanes > 1 && crt.low.domain().wanted == crt.low_degree);
         Ok(self.bounds.product(factor, bound))
     }
 }

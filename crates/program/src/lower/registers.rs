@@ -11,9 +11,8 @@ use ringforge_plan::{Blocks, Lift, Modulus, MonomialCrt, ProductRef, Stages, Uni
 
 /// Both operands, and windows over the second one where a low part wants such.
 pub(super) struct Operands {
-    a: Operand,
-    b: Operand,
-    windows: Option<BufferId>,
+    pub of: [Operand; 2],
+    pub windows: Option<BufferId>,
 }
 
 impl Lowering<'_> {
@@ -64,25 +63,29 @@ impl Lowering<'_> {
         swapped: bool,
         crt: Option<&MonomialCrt>,
     ) -> Operands {
-        let n = self.n;
+        let (n, words) = (self.n, self.padded(self.n));
+        let whole = n / self.lanes * self.lanes;
         let dot = self.schedule.base() == BaseProducts::BroadcastDot;
-        let mut all = [("a", 0, swapped), ("b", 1, false)].map(|(name, i, swapped)| {
-            let buffer = callers[i];
-            match swapped || reduced[i] {
-                true => self.stage_copy(name, buffer, n, (swapped, reduced[i])),
-                false => Operand { buffer, start: 0, tail: None },
-            }
+        let mut of = [("a", 0, swapped), ("b", 1, false)].map(|(name, i, swapped)| {
+            let title = match (swapped, reduced[i]) {
+                (false, false) => return Operand { buffer: callers[i], tail: None },
+                (true, false) => "words of pairs swapped",
+                (true, true) => "reduced, words of pairs swapped",
+                (false, true) => "reduced",
+            };
+            let change = (swapped, reduced[i]);
+            let buffer = self.brought_in((name, title), callers[i], words, change);
+            Operand { buffer, tail: (whole < n).then(|| (buffer, Index::at(whole))) }
         });
-        for (name, operand) in ["a", "b"].into_iter().zip(&mut all) {
-            if dot && !n.is_multiple_of(self.lanes) && operand.tail.is_none() {
+        for (name, operand) in ["a", "b"].into_iter().zip(&mut of) {
+            if dot && whole < n && operand.tail.is_none() {
                 operand.tail = Some(self.stage_tail(name, operand.buffer, n));
             }
         }
-        let [a, b] = all;
         let truncated = crt.filter(|crt| dot && LowPart::is_truncated(&crt.low));
         let blocks = truncated.map_or(0, |crt| crt.low_degree / self.lanes);
-        let windows = (blocks > 0).then(|| self.stage_windows(b.buffer, blocks));
-        Operands { a, b, windows }
+        let windows = (blocks > 0).then(|| self.stage_windows(of[1].buffer, blocks));
+        Operands { of, windows }
     }
 
     /// The unreduced product of `length` words with the second of two scales, where the first is that of what base products
@@ -90,15 +93,15 @@ impl Lowering<'_> {
     pub(super) fn through_registers(
         &mut self,
         (main, crt): (&Blocks, Option<&MonomialCrt>),
-        Operands { a, b, windows }: &Operands,
+        operands: &Operands,
         (full, length): (BufferId, usize),
         (scale, target): (Unit, Unit),
     ) -> Result<i64, LowerError> {
         // The low part stands between the transforms and the base products: both read what was
         // stored just before in other pieces than it was stored, and stores take time to settle.
-        let transformed = self.transformed("main", main, a, b)?;
+        let transformed = self.transformed("main", main, operands)?;
         let low = match crt {
-            Some(crt) => self.low_part(crt, a, b, *windows, full, target)?,
+            Some(crt) => self.low_part(crt, operands, full, target)?,
             None => parts::Low::default(),
         };
         let products = self.products("main", main, transformed)?;

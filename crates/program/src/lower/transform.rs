@@ -4,7 +4,8 @@
 use super::fuse::fused;
 use super::parts::Low;
 use super::phases::{Ranges, Rows, forward_phases, inverse_phases, scale};
-use super::{LowerError, Lowering, Operand, tagged, unsupported};
+use super::registers::Operands;
+use super::{LowerError, Lowering, tagged, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::{BaseProducts, ScalePlace, Weights};
@@ -28,12 +29,11 @@ pub(crate) struct Transformed {
 
 impl Lowering<'_> {
     /// Both forward transforms, and what the base products want to find ready.
-    pub fn transformed(
+    pub(super) fn transformed(
         &mut self,
         tag: &str,
         part: &Blocks,
-        a: &Operand,
-        b: &Operand,
+        operands: &Operands,
     ) -> Result<Transformed, LowerError> {
         let (lanes, blocks) = (self.lanes, part.count());
         let by_lanes = self.schedule.base() == BaseProducts::Lanes;
@@ -78,9 +78,10 @@ impl Lowering<'_> {
             Ok(())
         })?;
 
-        let buffers = [("a", a), ("b", b)].map(|(operand, from)| {
+        let buffers = [("a", 0), ("b", 1)].map(|(operand, i)| {
+            let from = &operands.of[i];
             let to = self.builder.local(&tagged(&format!("t{operand}"), tag), words);
-            let mut arguments = vec![(to, Index::at(0)), (from.buffer, Index::at(from.start))];
+            let mut arguments = vec![(to, Index::at(0)), (from.buffer, Index::at(0))];
             arguments.extend(from.tail.clone().filter(|_| tail.is_some()));
             let call = Stmt::Call { procedure: forward, arguments };
             let title = format!("{tag} part: forward transform of {operand}");

@@ -103,13 +103,16 @@ impl Lowering<'_> {
         let callers = self.builder.operands((n, memory), ranges);
         let direct = direct && n == room && memory == self.modulus().bits;
         let reduced = self.reduced_first(ranges);
-        [0, 1].map(|i| {
-            let buffer = match direct && !reduced[i] {
-                true => callers[i],
-                false => self.stage_padded(["a", "b"][i], (callers[i], n), room, reduced[i]),
-            };
-            Words { buffer, words: room }
-        })
+        let buffers = [("a", 0), ("b", 1)].map(|(name, i)| {
+            if direct && !reduced[i] {
+                return callers[i];
+            }
+            let change = (false, reduced[i]);
+            let to = self.brought_in((name, "zeros behind"), callers[i], room, change);
+            self.zeros(to, self.padded(n), room);
+            to
+        });
+        buffers.map(|buffer| Words { buffer, words: room })
     }
 
     /// Which operands are reduced first, as words beyond the modulus would be again and again. Sets the largest word that the

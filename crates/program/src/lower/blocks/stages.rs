@@ -8,20 +8,6 @@ use crate::ir::*;
 use ringforge_targets::ALIGNMENT;
 
 impl Lowering<'_> {
-    /// Copies `n` words of a caller into whole registers, reduced or as they are, zeros behind them
-    /// up to `words`.
-    pub(super) fn stage_padded(
-        &mut self,
-        name: &str,
-        (from, n): (BufferId, usize),
-        words: usize,
-        reduced: bool,
-    ) -> BufferId {
-        let to = self.brought_in((name, "zeros behind"), (from, n), words, (false, reduced));
-        self.zeros(to, n.next_multiple_of(self.lanes), words);
-        to
-    }
-
     /// Zeros in words `from..to`, which hold a register at least where they are not none.
     pub(super) fn zeros(&mut self, buffer: BufferId, from: usize, to: usize) {
         if from >= to {
