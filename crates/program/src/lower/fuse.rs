@@ -1,8 +1,7 @@
 //! Steps of a transform that run as one where what lies between them fits registers: every block is loaded and stored
 //! once less.
 
-use super::network::Phase;
-use ringforge_plan::{Arith, Group, Network, Val};
+use ringforge_plan::{Arith, Group, Network, Step, Val};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Joins neighbours, the first ones first, where `join` makes one of two. The flag that `join` gets
@@ -22,19 +21,20 @@ pub(super) fn each_joined<T>(all: Vec<T>, join: impl Fn(&T, &T, bool) -> Option<
     made
 }
 
-/// Phases with neighbours joined where a group of both has at most `most` blocks. The first one reads other memory than
+/// The title of two steps of one part.
+pub(super) fn titles(before: &Step, next: &Step) -> String {
+    let title = next.title.split_once(": ").map_or(&*next.title, |(_, title)| title);
+    format!("{}; {title}", before.title)
+}
+
+/// Steps with neighbours joined where a group of both has at most `most` blocks. The first one reads other memory than
 /// it writes if `apart`.
-pub(super) fn fused(phases: Vec<Phase>, most: usize, apart: bool) -> Vec<Phase> {
-    each_joined(phases, |before, next, first| {
+pub(super) fn fused(steps: Vec<Step>, most: usize, apart: bool) -> Vec<Step> {
+    each_joined(steps, |before, next, first| {
         let groups = joined(&before.groups, &next.groups, most, apart && first)?;
-        let end = next.stage.rsplit('.').next().unwrap_or("");
-        let title = next.title.split_once(": ").map_or(&*next.title, |(_, title)| title);
-        Some(Phase {
-            title: format!("{}; {title}", before.title),
-            cite: before.cite,
-            stage: format!("{}+{end}", before.stage),
-            groups,
-        })
+        let end = next.name.rsplit('.').next().unwrap_or("");
+        let name = format!("{}+{end}", before.name);
+        Some(Step { title: titles(before, next), cite: before.cite, name, groups })
     })
 }
 

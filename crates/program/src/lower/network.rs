@@ -35,32 +35,18 @@ pub(super) fn reads_first(group: &Group) -> bool {
     stays
 }
 
-/// Networks that run one after another: straight-line, or as a loop where they are all alike.
-#[derive(Clone, Debug)]
-pub(crate) struct Phase {
-    pub title: String,
-    pub cite: &'static str,
-    /// Name of the stage in sites.
-    pub stage: String,
-    pub groups: Vec<Group>,
-}
-
-impl Phase {
-    /// The distance between consecutive groups in blocks, where all are the same network on
-    /// evenly spaced blocks.
-    pub fn stride(&self) -> Option<(usize, usize)> {
-        let first = self.groups.first()?;
-        let second = self.groups.get(1)?;
-        let from = second.from[0].checked_sub(first.from[0])?;
-        let to = second.to.first()?.checked_sub(*first.to.first()?)?;
-        let alike = self.groups.iter().enumerate().all(|(i, g)| {
-            g.net.ops() == first.net.ops()
-                && g.outputs == first.outputs
-                && g.from.iter().zip(&first.from).all(|(x, y)| *x == y + i * from)
-                && g.to.iter().zip(&first.to).all(|(x, y)| *x == y + i * to)
-        });
-        alike.then_some((from, to))
-    }
+/// The distance between consecutive groups in blocks, where all are the same network on evenly spaced blocks: a loop then.
+pub(super) fn stride(groups: &[Group]) -> Option<(usize, usize)> {
+    let (first, second) = (groups.first()?, groups.get(1)?);
+    let from = second.from[0].checked_sub(first.from[0])?;
+    let to = second.to.first()?.checked_sub(*first.to.first()?)?;
+    let alike = groups.iter().enumerate().all(|(i, g)| {
+        g.net.ops() == first.net.ops()
+            && g.outputs == first.outputs
+            && g.from.iter().zip(&first.from).all(|(x, y)| *x == y + i * from)
+            && g.to.iter().zip(&first.to).all(|(x, y)| *x == y + i * to)
+    });
+    alike.then_some((from, to))
 }
 
 impl Lowering<'_> {

@@ -1,7 +1,7 @@
 //! Bringing the operands in, and the low part mod x^M.
 
-use super::phases::{Ranges, inverse_phases};
 use super::registers::{LowPart, Operands};
+use super::steps::{Ranges, inverse_steps};
 use super::{LowerError, Lowering, unsupported, wide};
 use crate::bounds::most;
 use crate::build::{copy, looped, zeros};
@@ -108,11 +108,11 @@ impl Lowering<'_> {
             let transformed = self.transformed("low", part, operands)?;
             let products = self.products("low", part, transformed)?;
             let (kept, limit) = (words / lanes, self.schedule.full() / 3);
-            for phase in &inverse_phases("low", part, factor) {
+            for step in &inverse_steps("low", part, factor) {
                 let inputs = &products.bounds;
                 let ranges: Ranges = (&|i| inputs[i], &|_| limit);
                 let body =
-                    self.groups(phase, false, ranges, &mut |lowering, block, all, placement| {
+                    self.groups(step, false, ranges, &mut |lowering, block, all, placement| {
                         let bounds = all.outputs.iter().map(|v| placement.bounds[v.0 as usize]);
                         bound = bounds.fold(bound, i64::max);
                         let mut group = all.clone();
@@ -130,7 +130,7 @@ impl Lowering<'_> {
                             &mut |block, i, a| block.store(full, Index::at(group.to[i] * lanes), a),
                         );
                     })?;
-                self.builder.stage(&phase.title, phase.cite, body);
+                self.builder.stage(&step.title, step.cite, body);
             }
         } else if let Some(LowPart::Truncated) = low {
             let factor = target.over(narrow).value();

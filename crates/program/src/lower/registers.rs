@@ -2,7 +2,7 @@
 //! transforms, products of blocks, and the inverse transform into the unreduced product, together
 //! with a low part [Chiu25 §3.1]. Then it takes the remainder by an f of few coefficients ±1.
 
-use super::phases::inverse_phases;
+use super::steps::inverse_steps;
 use super::{LowerError, Lowering, Operand, fold, parts};
 use crate::ir::*;
 use crate::schedule::BaseProducts;
@@ -152,7 +152,7 @@ fn low_suits(main: &Blocks, crt: &MonomialCrt, n: usize, lanes: usize) -> bool {
     let ends = rest == 0 || words == 0 || main.count() * lanes + words == 2 * n - 1;
     let computed = match LowPart::of(&crt.low) {
         Some(LowPart::Transform(part, operand)) => {
-            operand >= whole && part.k == lanes && inverse_phases("low", part, 1).len() == 1
+            operand >= whole && part.k == lanes && inverse_steps("low", part, 1).len() == 1
         }
         // Registers are read where they are: none from behind the operands.
         Some(LowPart::Truncated) => whole <= n,

@@ -3,8 +3,9 @@
 mod steps;
 
 use super::lanes::METHOD;
+use super::steps::{forward_steps, named, scale};
 use super::transform::Products;
-use super::{LowerError, Lowering, phases, unsupported};
+use super::{LowerError, Lowering, unsupported};
 use crate::build::{Builder, call, straight};
 use crate::ir::*;
 use ringforge_plan::{Blocks as Part, Lift};
@@ -38,8 +39,8 @@ impl Lowering<'_> {
         let full = self.builder.local("full", words);
         let high = self.builder.local("high", (blocks + 1) * lanes);
 
-        let scale = main.scale.times(METHOD.scale(q)?).times(self.spared(&main.convolution)?);
-        let (target, last_factor) = self.scales(scale)?;
+        let left = main.scale.times(METHOD.scale(q)?).times(self.spared(&main.convolution)?);
+        let (target, last_factor) = self.scales(left)?;
 
         let (forward, bounds) = self.forward_blocks(main, held)?;
         let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
@@ -52,14 +53,13 @@ impl Lowering<'_> {
         let Products { buffer, bounds } =
             self.lane_products("main", &main.convolution, &cells, transformed, &bounds)?;
 
-        let mut steps = main.transform.inverse_steps(&vec![true; blocks]);
+        let all = main.transform.inverse_steps(&vec![true; blocks]);
+        let mut steps = named("main", "inverse", all);
         // Every value passes through the last step once, and it has multiplications.
-        let factor = target.over(scale).value();
-        phases::scale(steps.last_mut().map(|step| &mut step.groups), factor);
+        scale(steps.last_mut(), target.over(left).value());
         let limits = (self.schedule.inverse_first(), self.schedule.full() / 2);
         let ends = (Blocks::Squares(buffer), Blocks::Halves(full, high));
-        let all = (steps, "inverse", held);
-        let bounds = self.block_steps(all, ends, bounds, limits)?;
+        let bounds = self.block_steps((steps, held), ends, bounds, limits)?;
 
         // Where steps are joined, the last one adds what overlaps.
         let (title, body) = match self.schedule.fuse() > 0 {
@@ -99,11 +99,10 @@ impl Lowering<'_> {
         let mut builder = Builder::new(&format!("{}forward", self.prefix), None, self.q);
         let out = builder.buffer("out", Role::Scratch, 2 * blocks * lanes, ALIGNMENT);
         let input = builder.ranged("in", Role::Input, n, 2, Some((-h, h)));
-        let steps = main.transform.forward_steps(&main.present());
+        let steps = (forward_steps("main", main), held);
         let limits = (self.schedule.forward_first(), self.schedule.forward());
         let ends = (Blocks::Operand(input, n), Blocks::Squares(out));
-        let all = (steps, "forward", held);
         let before = vec![h; blocks];
-        self.helper(builder, |lowering| lowering.block_steps(all, ends, before, limits))
+        self.helper(builder, |lowering| lowering.block_steps(steps, ends, before, limits))
     }
 }

@@ -3,8 +3,8 @@
 
 use super::fuse::fused;
 use super::parts::Low;
-use super::phases::{Ranges, Rows, forward_phases, inverse_phases, scale};
 use super::registers::Operands;
+use super::steps::{Ranges, Rows, forward_steps, inverse_steps, scale};
 use super::{LowerError, Lowering, tagged, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
@@ -54,15 +54,15 @@ impl Lowering<'_> {
         let partial = !room.is_multiple_of(lanes);
         let tail = (partial && !by_lanes)
             .then(|| builder.ranged("tail", Role::Input, lanes, TABLE_ALIGNMENT, Some((-h, h))));
-        let phases = fused(forward_phases(tag, part), self.schedule.fuse() as usize, true);
+        let steps = fused(forward_steps(tag, part), self.schedule.fuse() as usize, true);
         let mut bounds = vec![h; blocks];
         let from = Rows { caller: Some((self.n, tail)), ..Rows::of(input, lanes) };
         let to = Rows { start, ..Rows::of(out, stride) };
         let last = self.schedule.forward();
-        let first = if phases.len() > 1 { self.schedule.forward_first() } else { last };
+        let first = if steps.len() > 1 { self.schedule.forward_first() } else { last };
         let limits = [first, last];
         let (forward, ()) = self.helper(builder, |lowering| {
-            lowering.phases(&phases, (from, to), &mut bounds, limits, lanes)?;
+            lowering.steps(&steps, (from, to), &mut bounds, limits, lanes)?;
             if by_lanes && words > blocks * lanes && !lowering.moves(&part.convolution)? {
                 // Anything bounded may stand there. Zeros or copies would turn into calls of memset
                 // and memcpy.
@@ -125,20 +125,20 @@ impl Lowering<'_> {
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
         let last = self.schedule.scale() == ScalePlace::Last;
-        let mut phases = inverse_phases("main", part, if last { 1 } else { factor });
+        let mut steps = inverse_steps("main", part, if last { 1 } else { factor });
         if last {
-            scale(phases.last_mut().map(|phase| &mut phase.groups), factor);
+            scale(steps.last_mut(), factor);
         }
-        let phases = fused(phases, self.schedule.fuse() as usize, false);
+        let steps = fused(steps, self.schedule.fuse() as usize, false);
         let cells = Rows::of(products.buffer, lanes);
         let mut bounds = products.bounds;
-        let Some((last, before)) = phases.split_last() else {
+        let Some((last, before)) = steps.split_last() else {
             let would_work = "a transform of length 1 or more";
-            return Err(unsupported("transform", "it has no phase", would_work));
+            return Err(unsupported("transform", "it has no step", would_work));
         };
         let most = self.schedule.full();
         let first = if before.is_empty() { most } else { self.schedule.inverse_first() };
-        self.phases(before, (cells, cells), &mut bounds, [first; 2], lanes)?;
+        self.steps(before, (cells, cells), &mut bounds, [first; 2], lanes)?;
         let main_words = part.count() * lanes;
         let whole = low.words.is_multiple_of(lanes);
         if low.words > 0 && !whole && main_words + low.words != length {

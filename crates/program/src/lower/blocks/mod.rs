@@ -18,8 +18,8 @@ mod stages;
 pub(crate) use packed::Packed;
 pub(crate) use parts::Parts;
 
-use super::phases::Rows;
 use super::small::is_direct;
+use super::steps::Rows;
 use super::{LowerError, Lowering, unsupported, within};
 use crate::bounds::most;
 use crate::build::Builder;

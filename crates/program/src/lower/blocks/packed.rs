@@ -9,8 +9,8 @@
 //! of blocks work on whole registers too, each word with the twiddle factor of its row. The inverse
 //! goes the same way back.
 
-use super::super::network::Phase;
 use super::super::small::is_direct;
+use super::super::steps::named;
 use super::super::transpose::Square;
 use super::super::{LowerError, Lowering};
 use super::{Rows, Style};
@@ -18,7 +18,7 @@ use crate::bounds::Bounds;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
 use crate::schedule::BaseProducts;
-use ringforge_plan::{Arith, Blocks, Grid, Group, ProductRef, Stages, Unit, Val};
+use ringforge_plan::{Arith, Blocks, Grid, Group, ProductRef, Stages, Step, Unit, Val};
 use ringforge_ring::zq;
 use ringforge_targets::{ALIGNMENT, Registers, TABLE_ALIGNMENT};
 
@@ -180,9 +180,9 @@ fn recorded(q: u64, present: &[bool], f: impl FnOnce(&mut dyn Arith, &[Val]) -> 
 }
 
 /// The first level in one direction, the same for all columns.
-fn columns(title: &str, direction: &str, group: Group) -> Phase {
-    let (title, stage) = (format!("main part: {title}"), format!("main.{direction}.columns"));
-    Phase { title, cite: CITE, stage, groups: vec![group] }
+fn columns(title: String, direction: &str, group: Group) -> Vec<Step> {
+    let step = Step { title, cite: CITE, name: "columns".into(), groups: vec![group] };
+    named("main", direction, vec![step])
 }
 
 /// The second level in one direction.
@@ -248,7 +248,7 @@ impl Lowering<'_> {
         let present: Vec<bool> = (0..p).map(|i| i * row < packed.part.domain.operand).collect();
         let title = format!("{p}-point transforms down all columns, zeros skipped");
         let group = recorded(q, &present, |arith, f| grid.down(arith, f));
-        let columns = columns(&title, "forward", group);
+        let columns = columns(title, "forward", group);
         let (from, to) = (Rows::of(input, row), Rows::of(rows, width));
         let limits = [self.schedule.forward_first(); 2];
         let mut bounds = vec![h; p];
@@ -264,7 +264,7 @@ impl Lowering<'_> {
             limit: self.schedule.forward(),
         };
         self.helper(builder, |lowering| {
-            lowering.phases(&[columns], (from, to), &mut bounds, limits, width)?;
+            lowering.steps(&columns, (from, to), &mut bounds, limits, width)?;
             let bound = bounds.into_iter().max().unwrap_or(0);
             lowering.along(packed, Along { bound, ..level })
         })
@@ -304,10 +304,10 @@ impl Lowering<'_> {
         let read: Vec<bool> = (0..p).map(|i| i < count).collect();
         let group = recorded(q, &vec![true; p], |arith, f| grid.up(arith, f, &read));
         let title = format!("inverse {p}-point transforms up all columns");
-        let columns = columns(&title, "inverse", group.keep(|i| read[i]));
+        let columns = columns(title, "inverse", group.keep(|i| read[i]));
         let mut bounds = vec![most; p];
         let limits = [self.schedule.full(); 2];
-        self.phases(&[columns], (Rows::of(rows, width), to), &mut bounds, limits, width)?;
+        self.steps(&columns, (Rows::of(rows, width), to), &mut bounds, limits, width)?;
         if !direct {
             self.blocks_together(to, (out, row), count, "main");
         }

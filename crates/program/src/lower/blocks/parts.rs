@@ -1,8 +1,7 @@
-//! What a node asks for, whatever its method: blocks of some width, phases of a transform of them,
+//! What a node asks for, whatever its method: blocks of some width, the steps of a transform of them,
 //! and a weight for each product.
 
-use super::super::network::Phase;
-use super::super::phases::{forward_phases, scale, unscaled_phases};
+use super::super::steps::{forward_steps, scale, unscaled_steps};
 use ringforge_plan::{
     Blocks, Domain, Group, Halves, Modulus, Network, ProductRef, Stages, Step, Unit,
 };
@@ -17,13 +16,13 @@ pub(crate) struct Parts<'a> {
     /// The weight of every cell's product.
     pub weights: Vec<u64>,
     /// From blocks of an operand to cells.
-    pub forward: Vec<Phase>,
+    pub forward: Vec<Step>,
     /// What the transforms leave the product multiplied with.
     pub scale: Unit,
     /// Where the plan is computed in another way.
     pub note: Option<String>,
-    /// From cells to blocks of the product, and which phase of these every value passes once, to be multiplied there.
-    back: Vec<Phase>,
+    /// From cells to blocks of the product, and which of these every value passes once, to be multiplied there.
+    back: Vec<Step>,
     scaled: usize,
     /// The blocks as the plan has them, if it has such.
     blocks: Option<&'a Blocks>,
@@ -67,10 +66,10 @@ impl<'a> Parts<'a> {
             operand: part.domain.operand,
             wanted: part.domain.wanted,
             weights: part.weights_by_cell(),
-            forward: forward_phases("main", part),
+            forward: forward_steps("main", part),
             scale: part.scale,
             note: None,
-            back: unscaled_phases("main", part),
+            back: unscaled_steps("main", part),
             scaled: 0,
             blocks: None,
         }
@@ -86,7 +85,7 @@ impl<'a> Parts<'a> {
     }
 
     fn of_halves(halves: Halves) -> Parts<'a> {
-        let mut back: Vec<Phase> = halves.inverse_steps().into_iter().map(main).collect();
+        let mut back: Vec<Step> = halves.inverse_steps().into_iter().map(main).collect();
         let wanted = halves.domain().wanted.div_ceil(halves.k());
         if let Some(last) = back.last_mut() {
             let kept = |group: Group| group.keep(|to| to < wanted);
@@ -118,23 +117,22 @@ impl<'a> Parts<'a> {
     }
 
     /// From cells to blocks of the product, times `factor`.
-    pub fn inverse(&self, factor: u64) -> Vec<Phase> {
-        let mut phases = self.back.clone();
-        scale(phases.get_mut(self.scaled).map(|phase| &mut phase.groups), factor);
-        phases
+    pub fn inverse(&self, factor: u64) -> Vec<Step> {
+        let mut steps = self.back.clone();
+        scale(steps.get_mut(self.scaled), factor);
+        steps
     }
 }
 
 /// One block as it is.
-fn single(q: u64, title: &str) -> Phase {
+fn single(q: u64, title: &str) -> Step {
     let mut net = Network::new(q);
     let outputs = vec![net.input(0)];
     let group = Group { net, outputs, from: vec![0], to: vec![0] };
-    Phase { title: title.into(), cite: "", stage: format!("main.{title}"), groups: vec![group] }
+    Step { title: title.into(), cite: "", name: format!("main.{title}"), groups: vec![group] }
 }
 
 /// A step of the main part, which says its title and its direction itself.
-fn main(step: Step) -> Phase {
-    let Step { title, cite, name, groups } = step;
-    Phase { title, cite, stage: format!("main.{name}"), groups }
+fn main(step: Step) -> Step {
+    Step { name: format!("main.{}", step.name), ..step }
 }

@@ -55,7 +55,7 @@ impl Lowering<'_> {
         let limits = [self.schedule.forward_first(), self.schedule.forward()];
         let forward = fused(parts.forward.clone(), self.schedule.fuse() as usize, true);
         let (procedure, ()) = self.helper(builder, |lowering| {
-            lowering.phases(&forward, (from, to), &mut bounds, limits, k)
+            lowering.steps(&forward, (from, to), &mut bounds, limits, k)
         })?;
         let [a, b] = self.both_transformed(procedure, operands, words, tag);
         Ok((Rows::of(a, k), Rows::of(b, k), bounds))
@@ -88,21 +88,21 @@ impl Lowering<'_> {
         tag: &str,
     ) -> Result<i64, LowerError> {
         let k = self.padded(parts.k);
-        let phases = fused(parts.inverse(factor), self.schedule.fuse() as usize, false);
+        let steps = fused(parts.inverse(factor), self.schedule.fuse() as usize, false);
         let count = parts.wanted.div_ceil(parts.k).max(1);
         let mut bounds = vec![bound; parts.cells()];
         let limits = [self.schedule.inverse_first(), self.schedule.full()];
         // Whole registers go where they belong at once.
         let direct = k == parts.k && count * k <= words;
-        let (before, last) = phases.split_at(phases.len() - 1);
-        self.phases(before, (products, products), &mut bounds, [limits[0]; 2], k)?;
+        let (before, last) = steps.split_at(steps.len() - 1);
+        self.steps(before, (products, products), &mut bounds, [limits[0]; 2], k)?;
         // The last groups write where others still read.
         let to = match direct {
             true => out,
             false => self.builder.fresh("blocks", parts.cells().max(count) * k),
         };
         let blocks = Rows::of(to, k);
-        self.phases(last, (products, blocks), &mut bounds, limits, k)?;
+        self.steps(last, (products, blocks), &mut bounds, limits, k)?;
         let bound = bounds[..count.min(bounds.len())].iter().copied().max().unwrap_or(0);
         if !direct {
             self.blocks_together(blocks, (out, parts.k), count, tag);

@@ -6,7 +6,7 @@
 //! hold all of a step's blocks at a time, rotations are cut out of registers instead. The steps of
 //! the plan's transform need no other rotation.
 
-use super::super::fuse::{each_joined, joined, writers};
+use super::super::fuse::{each_joined, joined, titles, writers};
 use super::super::{LowerError, Lowering, unsupported};
 use crate::ir::*;
 use ringforge_plan::{Arith, Group, NetOp, Network, Step, Val};
@@ -156,13 +156,12 @@ impl Lowering<'_> {
     /// is within the first limit, what they leave within the second.
     fn block_step(
         &mut self,
-        (stretch, direction, held): (&Stretch, &str, usize),
+        (stretch, held): (&Stretch, usize),
         (from, to): (Blocks, Blocks),
         cells: &mut Cells,
         (between, end): (i64, i64),
     ) -> Result<(), LowerError> {
         let Stretch { step, then } = stretch;
-        let stage = format!("main.{direction}.{}", step.name);
         let turns = self.turns(step, held);
         let mut after = cells.clone();
         let mut body = Vec::new();
@@ -171,7 +170,7 @@ impl Lowering<'_> {
         let count = then.as_ref().map_or(step.groups.len(), |(_, passes)| passes.len());
         for number in 0..count {
             let (mut block, mut kept) = (Block::default(), Halves::new());
-            let stage = format!("{stage}.{number}");
+            let stage = format!("{}.{number}", step.name);
             let Some((next, passes)) = then else {
                 let places = [(from, &mut kept), (to, &mut none)];
                 let group = (&step.groups[number], &*stage, turns);
@@ -189,7 +188,7 @@ impl Lowering<'_> {
                 self.group(&mut block, (&group, &stage, turns), places, both, between)?;
             }
             for &i in seconds {
-                let stage = format!("main.{direction}.{}.{i}", next.name);
+                let stage = format!("{}.{i}", next.name);
                 let places = [(Blocks::Registers, &mut kept), (to, &mut none)];
                 let both = (&middle, &mut after);
                 self.group(&mut block, (&next.groups[i], &stage, true), places, both, end)?;
@@ -197,13 +196,13 @@ impl Lowering<'_> {
             body.push(Stmt::Block(block));
         }
         let (title, name) = match then {
-            Some((next, _)) => (format!("{}; {}", step.title, next.title), &next.name),
+            Some((next, _)) => (titles(step, next), &next.name),
             None => (step.title.clone(), &step.name),
         };
-        self.builder.stage(&format!("main part: {title}"), step.cite, body);
+        self.builder.stage(&title, step.cite, body);
         *cells = after;
         let most = cells.bounds.iter().copied().max().unwrap_or(0);
-        self.written.border(format!("main.{direction}.{name}"), most);
+        self.written.border(name.clone(), most);
         Ok(())
     }
 
@@ -375,7 +374,7 @@ impl Lowering<'_> {
     /// has written. Returns the last bounds.
     pub(super) fn block_steps(
         &mut self,
-        (steps, direction, held): (Vec<Step>, &str, usize),
+        (steps, held): (Vec<Step>, usize),
         (first, last): (Blocks, Blocks),
         bounds: Vec<i64>,
         (between, end): (i64, i64),
@@ -393,7 +392,7 @@ impl Lowering<'_> {
                 Blocks::Cells(arrays[i % 2], loads)
             });
             let limits = (between, if next.is_some() { between } else { end });
-            self.block_step((step, direction, held), (from, to), &mut cells, limits)?;
+            self.block_step((step, held), (from, to), &mut cells, limits)?;
             from = to;
         }
         Ok(cells.bounds)
@@ -418,8 +417,8 @@ impl Lowering<'_> {
             }
             // Cells of a step are in another array than those of the one before.
             let groups = joined(&a.groups, &b.groups, most, true)?;
-            let title = format!("{}; {}", a.title, b.title);
-            Some(alone(Step { title, cite: a.cite, name: b.name.clone(), groups }))
+            let (title, name) = (titles(a, b), b.name.clone());
+            Some(alone(Step { title, cite: a.cite, name, groups }))
         })
     }
 }

@@ -1,6 +1,6 @@
-//! Transforms as phases: the steps of the plan's transform, named after the part they belong to, and their code.
+//! The steps of the plan's transforms, named after the part that they belong to, and their code.
 
-use super::network::Phase;
+use super::network::stride;
 use super::{LowerError, Lowering};
 use crate::build::{Builder, repeat};
 use crate::cut::scaled;
@@ -8,38 +8,37 @@ use crate::ir::*;
 use crate::place::Placement;
 use ringforge_plan::{Blocks, Group, Step};
 
-fn phase(tag: &str, direction: &str, step: Step) -> Phase {
-    let Step { title, cite, name, groups } = step;
-    let stage = match name.as_str() {
-        "" => format!("{tag}.{direction}"),
-        _ => format!("{tag}.{direction}.{name}"),
+/// Steps of a part, each with the name that its stage has in sites.
+pub(super) fn named(tag: &str, direction: &str, steps: Vec<Step>) -> Vec<Step> {
+    let named = |step: Step| Step {
+        title: format!("{tag} part: {}", step.title),
+        name: [tag, direction, &step.name].join(".").trim_end_matches('.').into(),
+        ..step
     };
-    Phase { title: format!("{tag} part: {title}"), cite, stage, groups }
+    steps.into_iter().map(named).collect()
 }
 
-/// The forward transform in phases: from blocks of the operand to cells.
-pub(crate) fn forward_phases(tag: &str, part: &Blocks) -> Vec<Phase> {
-    let steps = part.transform.forward_steps(&part.present());
-    steps.into_iter().map(|step| phase(tag, "forward", step)).collect()
+/// The forward transform: from blocks of the operand to cells.
+pub(crate) fn forward_steps(tag: &str, part: &Blocks) -> Vec<Step> {
+    named(tag, "forward", part.transform.forward_steps(&part.present()))
 }
 
-/// The inverse in phases: from cells to blocks of the product (`to` of the last).
-pub(crate) fn unscaled_phases(tag: &str, part: &Blocks) -> Vec<Phase> {
-    let steps = part.transform.inverse_steps(&part.wanted());
-    steps.into_iter().map(|step| phase(tag, "inverse", step)).collect()
+/// The inverse: from cells to blocks of the product (`to` of the last).
+pub(crate) fn unscaled_steps(tag: &str, part: &Blocks) -> Vec<Step> {
+    named(tag, "inverse", part.transform.inverse_steps(&part.wanted()))
 }
 
 /// The same, times `factor`.
-pub(crate) fn inverse_phases(tag: &str, part: &Blocks, factor: u64) -> Vec<Phase> {
-    let mut phases = unscaled_phases(tag, part);
+pub(crate) fn inverse_steps(tag: &str, part: &Blocks, factor: u64) -> Vec<Step> {
+    let mut steps = unscaled_steps(tag, part);
     // Every value passes through the first step once.
-    scale(phases.first_mut().map(|first| &mut first.groups), factor);
-    phases
+    scale(steps.first_mut(), factor);
+    steps
 }
 
 /// Multiplies what all groups of a step leave.
-pub(super) fn scale(groups: Option<&mut Vec<Group>>, factor: u64) {
-    for group in groups.into_iter().flatten() {
+pub(super) fn scale(step: Option<&mut Step>, factor: u64) {
+    for group in step.into_iter().flat_map(|step| &mut step.groups) {
         let (net, outputs) = scaled(&group.net, &group.outputs, factor);
         *group = Group { net, outputs, ..group.clone() };
     }
@@ -98,31 +97,31 @@ impl Lowering<'_> {
         Ok((builder.finish_behind(&mut self.written.procedures), made?))
     }
 
-    /// The phases of a transform; `bounds` of the blocks before and after, of `k` words each. The last phase has a limit of
+    /// The steps of a transform; `bounds` of the blocks before and after, of `k` words each. The last step has a limit of
     /// its own.
-    pub(super) fn phases(
+    pub(super) fn steps(
         &mut self,
-        phases: &[Phase],
+        steps: &[Step],
         (from, to): (Rows, Rows),
         bounds: &mut [i64],
         limits: [i64; 2],
         k: usize,
     ) -> Result<(), LowerError> {
-        for (number, phase) in phases.iter().enumerate() {
+        for (number, step) in steps.iter().enumerate() {
             let from = if number == 0 { from } else { to };
-            let limit = limits[usize::from(number + 1 == phases.len())];
-            let body = self.phase(phase, (from, to), bounds, limit, k)?;
-            self.builder.stage(&phase.title, phase.cite, body);
+            let limit = limits[usize::from(number + 1 == steps.len())];
+            let body = self.step(step, (from, to), bounds, limit, k)?;
+            self.builder.stage(&step.title, step.cite, body);
             let most = bounds.iter().copied().max().unwrap_or(0);
-            self.written.border(phase.stage.clone(), most);
+            self.written.border(step.name.clone(), most);
         }
         Ok(())
     }
 
-    /// One phase, for all registers of its blocks.
-    fn phase(
+    /// One step, for all registers of its blocks.
+    fn step(
         &mut self,
-        phase: &Phase,
+        step: &Step,
         (from, to): (Rows, Rows),
         bounds: &mut [i64],
         limit: i64,
@@ -130,24 +129,23 @@ impl Lowering<'_> {
     ) -> Result<Vec<Stmt>, LowerError> {
         let lanes = self.lanes;
         let column = (k > lanes).then(|| self.builder.counter());
-        let strided = phase.stride();
+        let strided = stride(&step.groups);
         let counter = strided.map(|_| self.builder.counter());
-        let at = |rows: Rows, block: usize, step: Option<usize>| {
+        let at = |rows: Rows, block: usize, turn: Option<usize>| {
             let mut index = rows.at(block);
-            let steps = counter.zip(step).map(|(c, step)| (c, (step * rows.stride) as i64));
-            index.terms.extend(steps);
+            index.terms.extend(counter.zip(turn).map(|(c, turn)| (c, (turn * rows.stride) as i64)));
             index.terms.extend(column.map(|c| (c, lanes as i64)));
             index
         };
         let [step_from, step_to] = [strided.map(|s| s.0), strided.map(|s| s.1)];
         let mut after = bounds.to_vec();
         let mut body = self.groups(
-            phase,
+            step,
             strided.is_some(),
             (&|i| bounds.get(i).copied().unwrap_or(0), &|_| limit),
             &mut |lowering, block, group, placement| {
                 let alike =
-                    if counter.is_some() { &phase.groups[..] } else { std::slice::from_ref(group) };
+                    if counter.is_some() { &step.groups[..] } else { std::slice::from_ref(group) };
                 for g in alike {
                     for (&to, v) in g.to.iter().zip(&group.outputs) {
                         if let Some(bound) = after.get_mut(to) {
@@ -169,7 +167,7 @@ impl Lowering<'_> {
             },
         )?;
         if let Some(counter) = counter {
-            body = vec![repeat(counter, phase.groups.len(), body)];
+            body = vec![repeat(counter, step.groups.len(), body)];
         }
         bounds.copy_from_slice(&after);
         Ok(match column {
@@ -178,22 +176,22 @@ impl Lowering<'_> {
         })
     }
 
-    /// The groups of a phase one by one, or the first one for all where they are `alike`. Bounds are those of the blocks
+    /// The groups of a step one by one, or the first one for all where they are `alike`. Bounds are those of the blocks
     /// that are read, and limits of those that are written.
     pub(super) fn groups(
         &mut self,
-        phase: &Phase,
+        step: &Step,
         alike: bool,
         (bound, limit): Ranges,
         write: &mut Write,
     ) -> Result<Vec<Stmt>, LowerError> {
-        let all = &phase.groups[..];
+        let all = &step.groups[..];
         let written = if alike { &all[..1] } else { all };
         let mut body = Vec::new();
         for (number, group) in written.iter().enumerate() {
             let stage = match written.len() {
-                1 => phase.stage.clone(),
-                _ => format!("{}.{number}", phase.stage),
+                1 => step.name.clone(),
+                _ => format!("{}.{number}", step.name),
             };
             let same = if alike { all } else { std::slice::from_ref(group) };
             let worst = |i: usize| same.iter().map(|g| bound(g.from[i])).max().unwrap_or(0);
