@@ -9,8 +9,8 @@
 //! s bits fewer than it is given. So k + s ≤ 16, or k + 3s ≤ 16 if the quotient's matrix and the
 //! last one are taken.
 
-use super::linear::{Family, Finish};
-use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_procedure};
+use super::linear::Finish;
+use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_procedure, settled};
 use crate::bounds::centred;
 use crate::build::{Builder, call_at, repeat, straight};
 use crate::ir::*;
@@ -85,22 +85,23 @@ impl Lowering {
         let (size, square) = (self.shape.size, self.shape.square);
         let (mut builder, [out, t, v]) = matrix_procedure("matrix", size);
         let mut arenas = self.arenas(&mut builder);
-        let mut families = [family(t, 0), family(v, 0)];
+        let mut sides = [t, v].map(|buffer| vec![family(buffer, 0)]);
         if self.paired() {
             // Rows are loaded in pairs from one buffer.
-            let at = [arenas.t.take(&mut builder, 2 * size), arenas.v.take(&mut builder, size)];
+            let [ts, vs] = &mut arenas;
+            let at = [ts.take(&mut builder, 2 * size), vs.take(&mut builder, size)];
             let mut body = Vec::new();
             for (from, to, words) in [(t, at[0], 2 * size), (v, at[1], size)] {
                 body.extend(matrix::copy(&mut builder, (from, 0), to, (words, 1), square.rows()));
             }
             builder.stage("matrix and vector beside what is made of them", "", body);
-            families = at.map(|(buffer, base)| -> Family { family(buffer, base) });
+            sides = at.map(|(buffer, base)| vec![family(buffer, base)]);
         }
         let lost = divisor.trailing_zeros();
         let factor = odd_inverse(divisor >> lost, Q);
         let finish = (divisor > 1).then_some(Finish { factor, shift: lost as u8, words: size });
-        self.multiply(&mut builder, &mut arenas, (families, None), (out, finish), lanes);
-        arenas.settle(builder.finish())
+        self.multiply(&mut builder, &mut arenas, (sides, None), (out, finish), lanes);
+        settled(builder, &arenas)
     }
 }
 

@@ -32,7 +32,7 @@ use ringforge_plan::{Form, Plan, Product, ToeplitzMatrix, odd_inverse};
 use ringforge_ring::zq;
 use ringforge_targets::{ALIGNMENT, Products, Target};
 use shape::{Layout, Shape};
-use steps::{Arena, Step};
+use steps::{Arena, Side, Step};
 
 /// Words are residues modulo this.
 const Q: u64 = 1 << 16;
@@ -94,24 +94,14 @@ struct Lowering {
     shape: Shape,
 }
 
-/// Both sides of a level's products.
-struct Sides {
-    t: Vec<Family>,
-    v: Vec<Family>,
-}
+/// Both sides of a level's products, diagonals and vectors.
+type Sides = [Vec<Family>; 2];
 
-/// Words that a step's arrays grow in.
-struct Arenas {
-    t: Arena,
-    v: Arena,
-}
-
-impl Arenas {
-    fn settle(&self, mut procedure: Procedure) -> Procedure {
-        self.t.settle(&mut procedure);
-        self.v.settle(&mut procedure);
-        procedure
-    }
+/// The procedure, with the arrays that the steps of both sides grew in.
+fn settled(builder: Builder, arenas: &[Arena; 2]) -> Procedure {
+    let mut procedure = builder.finish();
+    arenas.iter().for_each(|arena| arena.settle(&mut procedure));
+    procedure
 }
 
 impl Lowering {
@@ -141,10 +131,9 @@ impl Lowering {
         self.shape.layout == Layout::Interleaved
     }
 
-    fn arenas(&self, builder: &mut Builder) -> Arenas {
-        let [t, v] = ["t_words", "v_words"]
-            .map(|name| Arena::new(builder, name, (!self.paired(), self.shape.square.rows())));
-        Arenas { t, v }
+    fn arenas(&self, builder: &mut Builder) -> [Arena; 2] {
+        ["t_words", "v_words"]
+            .map(|name| Arena::new(builder, name, (!self.paired(), self.shape.square.rows())))
     }
 
     /// Products of `size` side by side, one in each lane, `(out, diagonals, vector)`.
@@ -152,8 +141,7 @@ impl Lowering {
         let lanes = self.shape.square.rows();
         let (mut builder, [out, t, v]) = matrix_procedure(&format!("lanes{size}"), size * lanes);
         let mut arenas = self.arenas(&mut builder);
-        let whole = |buffer| vec![family(buffer, 0)];
-        let sides = Sides { t: whole(t), v: whole(v) };
+        let sides = [t, v].map(|buffer| vec![family(buffer, 0)]);
         let lengths: (usize, &dyn Fn(usize) -> usize) = (size * lanes, &|length| length);
         let sides = split(&mut builder, &self.shape.lanes, lengths, sides, None, &mut arenas);
         let products: usize = self.shape.lanes.iter().map(Step::products).product();
@@ -163,7 +151,7 @@ impl Lowering {
         builder.stage(&format!("{products} products of size {leaf}"), "", calls);
         let to = (family(out, 0), None, lanes);
         join(&mut builder, &self.shape.lanes, size * lanes, (results, stride), to);
-        arenas.settle(builder.finish())
+        settled(builder, &arenas)
     }
 
     /// The product in the ring.
@@ -192,33 +180,32 @@ impl Lowering {
                 ((b, 0), (a, 0))
             }
             None => {
-                let t = arenas.t.take(&mut builder, 2 * size);
+                let t = arenas[0].take(&mut builder, 2 * size);
                 let body = matrix::diagonals(&mut builder, matrix, (b, t.0), width);
                 builder.stage("diagonals of the matrix", "[Winograd80 §IV]", body);
-                let v = arenas.v.take(&mut builder, size);
+                let v = arenas[1].take(&mut builder, size);
                 let body = matrix::vector(&mut builder, (a, n), (v.0, size), width);
                 builder.stage("the vector, padded with zeros", "", body);
                 (t, v)
             }
         };
-        let families = [t, v].map(|(buffer, start)| family(buffer, start));
+        let sides = [t, v].map(|(buffer, start)| vec![family(buffer, start)]);
         let finish = Some(finish(q, self.shape.divisor(), n));
-        let (from, rows) = ((families, direct), (row_size, lanes));
+        let (from, rows) = ((sides, direct), (row_size, lanes));
         self.multiply(&mut builder, &mut arenas, from, (c, finish), rows);
-        arenas.settle(builder.finish())
+        settled(builder, &arenas)
     }
 
     /// The product of the matrix with these diagonals and this vector.
     fn multiply(
         &self,
         builder: &mut Builder,
-        arenas: &mut Arenas,
-        ([t, v], direct): ([Family; 2], Option<Direct>),
+        arenas: &mut [Arena; 2],
+        (sides, direct): (Sides, Option<Direct>),
         (out, finish): (BufferId, Option<Finish>),
         (row_size, lanes): (usize, ProcedureId),
     ) {
         let (rows, size, width) = (&self.shape.rows, self.shape.size, self.shape.square.rows());
-        let sides = Sides { t: vec![t], v: vec![v] };
         let apart = |length| self.apart(length);
         let sides = split(builder, rows, (size, &apart), sides, direct, arenas);
         let products = match self.shape.layout {
@@ -259,7 +246,7 @@ impl Lowering {
             };
             families.iter().flat_map(|f| -> Vec<transpose::Row> { each(f) }).collect()
         };
-        let (t, v) = ([starts(&sides.t, 0), starts(&sides.t, 1)], starts(&sides.v, 0));
+        let (t, v) = ([starts(&sides[0], 0), starts(&sides[0], 1)], starts(&sides[1], 0));
         let (count, square) = (v.len(), self.shape.square);
         let width = square.rows();
         let groups = count.div_ceil(width);
@@ -300,7 +287,7 @@ impl Lowering {
 
 /// The products of rows, one after another, into rows of an array.
 fn each(builder: &mut Builder, sides: &Sides, size: usize, procedure: ProcedureId) -> BufferId {
-    let count: usize = sides.v.iter().map(|family| family.count).sum();
+    let count: usize = sides[1].iter().map(|family| family.count).sum();
     let rows = builder.local("rows", count * size);
     let calls = calls(builder, sides, (rows, size), procedure);
     builder.stage(&format!("{count} products of size {size}"), "", calls);
@@ -316,7 +303,7 @@ fn calls(
 ) -> Vec<Stmt> {
     let mut calls = Vec::new();
     let mut number = 0;
-    for (t, v) in sides.t.iter().zip(&sides.v) {
+    for (t, v) in sides[0].iter().zip(&sides[1]) {
         let counter = (t.count > 1).then(|| builder.counter());
         let at = |place: Place| match counter {
             Some(counter) => (place.buffer, Index::strided(place.base, counter, place.stride)),
@@ -360,41 +347,32 @@ fn split(
     (length, apart): (usize, &dyn Fn(usize) -> usize),
     mut sides: Sides,
     direct: Option<Direct>,
-    arenas: &mut Arenas,
+    arenas: &mut [Arena; 2],
 ) -> Sides {
     let mut length = length;
     for (number, step) in steps.iter().enumerate() {
         length /= step.parts();
         let (title, cite) = step.title(length);
-        let (mut maps_t, mut maps_v): (Vec<Map>, Vec<Map>) = (Vec::new(), Vec::new());
-        let (mut t, mut v) = (Vec::new(), Vec::new());
         // Rows that are split again are one after another.
         let apart = if number + 1 == steps.len() { apart(length) } else { length };
-        for family in &sides.t {
-            let lengths = (length, apart);
-            let (map, families) = step.diagonals(family, lengths, builder, &mut arenas.t);
-            maps_t.push(map);
-            t.extend(families);
-        }
-        for family in &sides.v {
-            let lengths = (length, apart);
-            let (map, families) = step.vectors(family, lengths, builder, &mut arenas.v);
-            maps_v.push(map);
-            v.extend(families);
-        }
-        if let (0, Some(direct)) = (number, &direct) {
-            for (map, side) in [&mut maps_t[0], &mut maps_v[0]].into_iter().zip(0..) {
-                map.inputs.clone_from(&direct.places[side]);
-                map.elsewhere.clone_from(&direct.elsewhere[side]);
+        let both = [(Side::Diagonals, "diagonals"), (Side::Vectors, "vectors")];
+        for (i, (side, what)) in both.into_iter().enumerate() {
+            let (mut maps, mut families) = (Vec::new(), Vec::new());
+            for family in &sides[i] {
+                let made = step.down(side, family, (length, apart), builder, &mut arenas[i]);
+                maps.push(made.0);
+                families.extend(made.1);
             }
-        }
-        for (maps, what) in [(maps_t, "diagonals"), (maps_v, "vectors")] {
+            if let (0, Some(direct)) = (number, &direct) {
+                maps[0].inputs.clone_from(&direct.places[i]);
+                maps[0].elsewhere.clone_from(&direct.elsewhere[i]);
+            }
             let body: Vec<Stmt> = maps.iter().flat_map(|map| map.statements(builder)).collect();
             if !body.is_empty() {
                 builder.stage(&format!("{title}, {what}"), cite, body);
             }
+            sides[i] = families;
         }
-        sides = Sides { t, v };
     }
     sides
 }

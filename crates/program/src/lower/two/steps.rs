@@ -11,6 +11,22 @@ use crate::build::Builder;
 use crate::ir::{BufferId, Procedure};
 use ringforge_plan::{Arith, Network, ToomCook, Val};
 
+/// What goes down.
+#[derive(Clone, Copy, Debug)]
+pub enum Side {
+    /// Matrices.
+    Diagonals,
+    /// What they are multiplied with.
+    Vectors,
+}
+
+impl Side {
+    /// Blocks of a product's window.
+    fn blocks(self) -> usize {
+        if let Side::Diagonals = self { 2 } else { 1 }
+    }
+}
+
 /// One step.
 #[derive(Clone, Debug)]
 pub enum Step {
@@ -174,33 +190,34 @@ fn blocks(family: &Family, count: usize, length: usize) -> Vec<Place> {
 }
 
 impl Step {
-    /// The matrices of the products, as windows of two blocks of `length` words; new blocks are
-    /// `apart` from each other. They are made from windows of twice as many blocks as the vector
-    /// has parts.
-    pub fn diagonals(
+    /// What the products have of a side: windows of as many blocks of `length` words as it says; new blocks are `apart` from
+    /// each other. They are made from windows of so many times the blocks that the vector has parts.
+    pub fn down(
         &self,
+        side: Side,
         family: &Family,
         (length, apart): (usize, usize),
         builder: &mut Builder,
         arena: &mut Arena,
     ) -> (Map, Vec<Family>) {
-        let mut net = Network::new(Q);
-        let count = family.count;
-        let inputs = net.inputs(&vec![true; 2 * self.parts()]);
-        let mut outputs = Vec::new();
-        let mut families = Vec::new();
-        match self {
-            Step::Toom(toom) => {
-                let points = toom.diagonals(&mut net, &inputs);
-                let (buffer, start) = arena.take(builder, points.len() * 2 * apart * count);
-                let stride = points.len() * 2 * apart;
+        let (mut net, count, wide) = (Network::new(Q), family.count, side.blocks());
+        let inputs = net.inputs(&vec![true; wide * self.parts()]);
+        let places = blocks(family, wide * self.parts(), length);
+        let (mut outputs, mut families) = (Vec::new(), Vec::new());
+        match (self, side) {
+            (Step::Toom(toom), _) => {
+                let values = match side {
+                    Side::Diagonals => toom.diagonals(&mut net, &inputs).concat(),
+                    Side::Vectors => toom.vectors(&mut net, &inputs),
+                };
+                let stride = values.len() * apart;
+                let (buffer, start) = arena.take(builder, stride * count);
                 let place = |i: usize| Place { buffer, base: start + i * apart, stride };
-                let all = points.concat().into_iter().enumerate();
-                outputs.extend(all.map(|(i, val)| (val, place(i))));
-                let place = Place { buffer, base: start, stride: 2 * apart };
-                families.push(Family { place, count: count * points.len(), apart });
+                outputs.extend(values.iter().enumerate().map(|(i, &val)| (val, place(i))));
+                let place = Place { buffer, base: start, stride: wide * apart };
+                families.push(Family { place, count: count * values.len() / wide, apart });
             }
-            Step::Halves(_) => {
+            (Step::Halves(_), Side::Diagonals) => {
                 let blocks = inputs.iter().map(|&v| Some(v)).collect();
                 let mut bundles = vec![Bundle { blocks, source: true }];
                 let windows = windows(&mut net, &mut bundles, 0, &[0], self.parts()).concat();
@@ -221,43 +238,12 @@ impl Step {
                 for window in windows {
                     let (place, apart) = match slots.binary_search(&window) {
                         Ok(slot) => (Place { buffer, base: start + slot * apart, stride }, apart),
-                        Err(_) => {
-                            let base = family.place.base + window.1 * length;
-                            (Place { base, ..family.place }, length)
-                        }
+                        Err(_) => (places[window.1], length),
                     };
                     families.push(Family { place, count, apart });
                 }
             }
-        }
-        let inputs = blocks(family, 2 * self.parts(), length);
-        (Map::new(net, inputs, outputs, (length, count), arena.lanes), families)
-    }
-
-    /// The vectors of the products, `length` words each, `apart` from each other.
-    pub fn vectors(
-        &self,
-        family: &Family,
-        (length, apart): (usize, usize),
-        builder: &mut Builder,
-        arena: &mut Arena,
-    ) -> (Map, Vec<Family>) {
-        let mut net = Network::new(Q);
-        let count = family.count;
-        let inputs = net.inputs(&vec![true; self.parts()]);
-        let places = blocks(family, self.parts(), length);
-        let (mut outputs, mut families) = (Vec::new(), Vec::new());
-        match self {
-            Step::Toom(toom) => {
-                let vectors = toom.vectors(&mut net, &inputs);
-                let stride = vectors.len() * apart;
-                let (buffer, start) = arena.take(builder, stride * count);
-                let place = |i: usize| Place { buffer, base: start + i * apart, stride };
-                outputs.extend(vectors.iter().enumerate().map(|(i, &val)| (val, place(i))));
-                let place = Place { buffer, base: start, stride: apart };
-                families.push(Family { place, count: count * vectors.len(), apart: 0 });
-            }
-            Step::Halves(_) => {
+            (Step::Halves(_), Side::Vectors) => {
                 let vectors = vectors(&mut net, &inputs);
                 let made: Vec<Val> =
                     vectors.iter().copied().filter(|val| !inputs.contains(val)).collect();
