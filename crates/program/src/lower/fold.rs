@@ -1,7 +1,7 @@
 //! The final reduction mod f: sums of shifted loads, the last factor, freezing, stores of exactly
 //! n words.
 
-use super::{LowerError, Lowering, unsupported, word};
+use super::{LowerError, Lowering, word};
 use crate::bounds::WORD;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -93,7 +93,7 @@ pub(crate) fn each_register<E>(
 }
 
 impl Lowering<'_> {
-    /// Reduces the sum of some buffers (largest magnitude `bound`) into `c`.
+    /// Reduces the sum of some buffers (largest magnitude `bound`) into `c`, by an f of coefficients ±1.
     pub fn fold(
         &mut self,
         reduction: &ReduceMod,
@@ -105,13 +105,6 @@ impl Lowering<'_> {
     ) -> Result<(), LowerError> {
         let (q, lanes) = (self.q, self.lanes);
         let rows = reduction.rows();
-        if rows.iter().flatten().any(|&(_, c)| c != 1 && c != q - 1) {
-            return Err(unsupported(
-                self.plan.ring.to_string(),
-                "f has a coefficient other than 0, 1, -1",
-                "a ring such as x^n - x - 1",
-            ));
-        }
         let registers = registers(&rows, lanes, words);
         let (schedule, bounds) = (self.schedule, &mut self.bounds);
         let write: &mut Write<LowerError> = &mut |block, terms, at, count| {

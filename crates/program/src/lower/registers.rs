@@ -32,14 +32,13 @@ impl Lowering<'_> {
         let operands = self.as_read([a, b], [false; 2], swapped, crt);
 
         // Words of the unreduced product, rounded up, all defined.
-        let length = 2 * n - 1;
-        let words = length.next_multiple_of(lanes).max(main.count() * lanes) + lanes;
+        let words = self.padded(2 * n - 1).max(main.count() * lanes) + lanes;
         let full = self.builder.local("full", words);
 
         let main_scale = main.scale.times(self.products_scale(&main.convolution)?);
         let (target, last_factor) = self.scales(main_scale)?;
-        let to = (full, length);
-        let bound = self.through_registers((main, crt), &operands, to, (main_scale, target))?;
+        let scales = (main_scale, target);
+        let bound = self.through_registers((main, crt), &operands, full, scales)?;
         self.written.border("unreduced product", bound);
         let reduction = self.reduction(lift, last_factor)?;
         // What the last registers read behind the product must be there.
@@ -82,19 +81,21 @@ impl Lowering<'_> {
                 operand.tail = Some(self.stage_tail(name, operand.buffer, n));
             }
         }
-        let truncated = crt.filter(|crt| dot && LowPart::is_truncated(&crt.low));
+        let is_truncated =
+            |crt: &&MonomialCrt| matches!(LowPart::of(&crt.low), Some(LowPart::Truncated));
+        let truncated = crt.filter(is_truncated).filter(|_| dot);
         let blocks = truncated.map_or(0, |crt| crt.low_degree / self.lanes);
         let windows = (blocks > 0).then(|| self.stage_windows(of[1].buffer, blocks));
         Operands { of, windows }
     }
 
-    /// The unreduced product of `length` words with the second of two scales, where the first is that of what base products
+    /// The unreduced product with the second of two scales, where the first is that of what base products
     /// leave; returns its bound.
     pub(super) fn through_registers(
         &mut self,
         (main, crt): (&Blocks, Option<&MonomialCrt>),
         operands: &Operands,
-        (full, length): (BufferId, usize),
+        full: BufferId,
         (scale, target): (Unit, Unit),
     ) -> Result<i64, LowerError> {
         // The low part stands between the transforms and the base products: both read what was
@@ -105,7 +106,7 @@ impl Lowering<'_> {
             None => parts::Low::default(),
         };
         let products = self.products("main", main, transformed)?;
-        self.inverse_into(main, products, target.over(scale).value(), full, &low, length)
+        self.inverse_into(main, products, target.over(scale).value(), full, &low)
     }
 
     /// Zeros in words `from..to` behind a product.
@@ -185,10 +186,5 @@ impl LowPart<'_> {
             }
             (_, inner) => Some(LowPart::Transform(inner.blocks()?, operand)),
         }
-    }
-
-    /// Whether it is the truncated product.
-    pub fn is_truncated(low: &ProductRef) -> bool {
-        matches!(LowPart::of(low), Some(LowPart::Truncated))
     }
 }

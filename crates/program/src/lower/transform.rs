@@ -20,21 +20,14 @@ pub(crate) struct Products {
     pub bounds: Vec<i64>,
 }
 
-/// Both operands transformed, by cell.
-#[derive(Clone, Debug)]
-pub(crate) struct Transformed {
-    pub buffers: [BufferId; 2],
-    pub bounds: Vec<i64>,
-}
-
 impl Lowering<'_> {
-    /// Both forward transforms, and what the base products want to find ready.
+    /// Both forward transforms, and what the base products want to find ready; their bounds by cell.
     pub(super) fn transformed(
         &mut self,
         tag: &str,
         part: &Blocks,
         operands: &Operands,
-    ) -> Result<Transformed, LowerError> {
+    ) -> Result<([BufferId; 2], Vec<i64>), LowerError> {
         let (lanes, blocks) = (self.lanes, part.count());
         let by_lanes = self.schedule.base() == BaseProducts::Lanes;
         // Operand b's blocks stand behind room for their weighted copies; a's are laid out alike,
@@ -88,12 +81,10 @@ impl Lowering<'_> {
             self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
             to
         });
-        if self.schedule.base() == BaseProducts::BroadcastDot
-            && self.schedule.weights() == Weights::Apart
-        {
+        if !by_lanes && self.schedule.weights() == Weights::Apart {
             self.weigh(tag, part, buffers[1]);
         }
-        Ok(Transformed { buffers, bounds })
+        Ok((buffers, bounds))
     }
 
     /// The products of the blocks.
@@ -101,7 +92,7 @@ impl Lowering<'_> {
         &mut self,
         tag: &str,
         part: &Blocks,
-        Transformed { buffers, bounds }: Transformed,
+        (buffers, bounds): ([BufferId; 2], Vec<i64>),
     ) -> Result<Products, LowerError> {
         match self.schedule.base() {
             // Whose methods are all direct: `suited` has seen to it.
@@ -121,7 +112,6 @@ impl Lowering<'_> {
         factor: u64,
         full: BufferId,
         low: &Low,
-        length: usize,
     ) -> Result<i64, LowerError> {
         let lanes = self.lanes;
         let last = self.schedule.scale() == ScalePlace::Last;
@@ -140,14 +130,6 @@ impl Lowering<'_> {
         let first = if before.is_empty() { most } else { self.schedule.inverse_first() };
         self.steps(before, (cells, cells), &mut bounds, [first; 2], lanes)?;
         let main_words = part.count() * lanes;
-        let whole = low.words.is_multiple_of(lanes);
-        if low.words > 0 && !whole && main_words + low.words != length {
-            return Err(unsupported(
-                "monomial-crt",
-                format!("degrees {main_words} and {} leave room beyond {length}", low.words),
-                format!("a monomial factor of degree {}", length - main_words),
-            ));
-        }
         let mut worst = low.bound;
         // Blocks that meet the low part have its bound added to theirs.
         let meeting = |block: usize| if block * lanes < low.words { low.bound } else { 0 };

@@ -42,13 +42,8 @@ pub(super) fn defined(node: &ProductRef, lanes: usize) -> usize {
     registers.unwrap_or(0).max(room(node, lanes)).max(room(node, lanes / 2))
 }
 
-/// A product as it was lowered, with what it adds to the program.
-struct Made {
-    procedure: Procedure,
-    residue: Residue,
-    settled: settle::Product,
-    written: Written,
-}
+/// A product as it was lowered, what was settled for it, and what is written then.
+type Made = (Residue, settle::Product, Written);
 
 impl<'p> General<'p> {
     /// One procedure for each modulus; `ranges` of the operands.
@@ -87,7 +82,10 @@ impl<'p> General<'p> {
             let holds = |settlement: &Settlement| self.product((task, &name), settlement, ranges);
             let (made, verdicts) = settle::first(candidates, place, |s| &s.choices, holds)?;
             self.verdicts.extend(verdicts);
-            all.push(self.with(made));
+            let (residue, settled, written) = made;
+            self.written = written;
+            self.settled.push(settled);
+            all.push(residue);
         }
         Ok(all)
     }
@@ -109,7 +107,8 @@ impl<'p> General<'p> {
         let builder = Builder::new(name, None, words);
         let mut lowering = Lowering::new(self.plan, &choices, square, builder);
         lowering.prefix.clone_from(&prefix);
-        lowering.written.procedures.clone_from(&self.written.procedures);
+        // Notes of others are not its own.
+        lowering.written = Written { notes: Vec::new(), ..self.written.clone() };
         // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
         let alone = self.bound.is_none() && self.fold.is_some() && modulus == self.plan.ring.q();
         let scale = match way {
@@ -126,31 +125,15 @@ impl<'p> General<'p> {
             Way::Registers(main, crt) => lowering.residue(node, (main, *crt), ranges, self.words),
         }?;
         let Lowering { builder, mut written, .. } = lowering;
-        let procedure = ProcedureId(written.procedures.len() as u32);
-        for (site, _) in &mut written.borders {
+        let procedure = builder.finish_behind(&mut written.procedures);
+        for (site, _) in &mut written.borders[self.written.borders.len()..] {
             site.insert_str(0, &prefix);
         }
+        written.notes.splice(0..0, self.written.notes.iter().cloned());
         choices.word();
         choices.layout();
-        Ok(Made {
-            procedure: builder.finish(),
-            residue: Residue { weight: scale.inverse(), ..Residue::new(procedure, bound, bits) },
-            settled: settle::Product { modulus, choices },
-            written,
-        })
-    }
-
-    /// Takes a product into the program.
-    fn with(&mut self, made: Made) -> Residue {
-        let Written { procedures, sites, seen, borders, notes } = made.written;
-        self.written.procedures = procedures;
-        self.written.procedures.push(made.procedure);
-        self.written.sites.extend(sites);
-        self.written.seen.extend(seen);
-        self.written.borders.extend(borders);
-        self.written.notes.extend(notes);
-        self.settled.push(made.settled);
-        made.residue
+        let residue = Residue { weight: scale.inverse(), ..Residue::new(procedure, bound, bits) };
+        Ok((residue, settle::Product { modulus, choices }, written))
     }
 }
 
@@ -163,16 +146,14 @@ impl Lowering<'_> {
         ranges: [(i64, i64); 2],
         words: usize,
     ) -> Result<i64, LowerError> {
-        let (q, n) = (self.q, self.n);
         let full = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
-        let [a, b] = self.builder.operands((n, SHORT), ranges);
+        let [a, b] = self.builder.operands((self.n, SHORT), ranges);
         let reduced = self.reduced_first(ranges);
         let dot = self.schedule.base() == BaseProducts::BroadcastDot;
         let operands = self.as_read([a, b], reduced, dot, crt);
         let scale = main.scale.times(self.products_scale(&main.convolution)?);
-        let length = crt.map_or(node.domain().wanted, |_| 2 * n - 1);
-        let (to, scales) = ((full, length), (scale, Unit::one(q)));
-        let bound = self.through_registers((main, crt), &operands, to, scales)?;
+        let scales = (scale, Unit::one(self.q));
+        let bound = self.through_registers((main, crt), &operands, full, scales)?;
         let written = written(node, self.lanes).unwrap_or(words);
         if written < words {
             self.zeros_behind(full, written, words);
