@@ -87,7 +87,7 @@ impl Lowering<'_> {
         (from, rows): (BufferId, &[usize]),
         (to, place): (BufferId, &dyn Fn(usize) -> Option<usize>),
     ) -> Vec<Stmt> {
-        let (lanes, size) = (self.lanes, self.square.size());
+        let (lanes, size) = (self.lanes, self.square.part());
         let square = |(group, rows): (usize, &[usize])| {
             straight(|block| {
                 for first in (0..lanes).step_by(size) {

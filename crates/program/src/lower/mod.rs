@@ -46,7 +46,7 @@ use error::{beyond, no_such_site, wide, within, word};
 use pipeline::Pipeline;
 use ringforge_plan::{Lift, Plan, ReduceMod, Unit, word_bits};
 use ringforge_targets::{Products, Registers, Target};
-use transpose::Square;
+pub(crate) use transpose::Square;
 
 /// Bits of the words that residues below 2^15 take.
 pub(crate) const SHORT: u8 = 16;
@@ -339,7 +339,7 @@ impl<'a> Lowering<'a> {
             n: plan.ring.degree(),
             operand: 0,
             prefix: String::new(),
-            lanes: square.rows(),
+            lanes: square.lanes(),
             square,
             bounds: Bounds::new(words, values.multiply, values.reduce),
             builder,

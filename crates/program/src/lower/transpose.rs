@@ -47,18 +47,18 @@ pub struct Square {
 
 impl Square {
     /// Units of a part: rows and columns of the square in each.
-    pub fn size(self) -> usize {
+    pub fn part(self) -> usize {
         self.registers.part_lanes(self.bits)
     }
 
     /// Units of a register: rows of all its squares.
-    pub fn rows(self) -> usize {
+    pub fn lanes(self) -> usize {
         self.registers.lanes(self.bits)
     }
 
     /// Whether the language interleaves all units that this takes.
     pub fn serves(self) -> bool {
-        self.registers.part <= 2 * usize::from(LONGEST_UNIT) && self.size().is_power_of_two()
+        self.registers.part <= 2 * usize::from(LONGEST_UNIT) && self.part().is_power_of_two()
     }
 
     /// The transposed square in each part.
@@ -89,7 +89,7 @@ impl Square {
         at: &dyn Fn(usize) -> Index,
     ) -> Vec<Value> {
         let rows: Vec<Value> =
-            (0..self.size()).map(|r| block.load_parts(buffer, self.parts(r, at))).collect();
+            (0..self.part()).map(|r| block.load_parts(buffer, self.parts(r, at))).collect();
         self.interleaved(block, &rows)
     }
 
@@ -107,7 +107,7 @@ impl Square {
     }
 
     fn parts(self, r: usize, at: &dyn Fn(usize) -> Index) -> Vec<Index> {
-        (0..self.registers.parts()).map(|part| at(part * self.size() + r)).collect()
+        (0..self.registers.parts()).map(|part| at(part * self.part() + r)).collect()
     }
 
     /// Columns of the rows in `rows` as registers of `to`, from its word on. Rows of one buffer are interleaved. With squares in
@@ -120,9 +120,9 @@ impl Square {
         columns: usize,
         between: Option<[BufferId; 2]>,
     ) -> Vec<Stmt> {
-        let lanes = self.rows();
+        let lanes = self.lanes();
         let Some([between, _]) = between else {
-            return pieces(builder, columns, self.size(), &mut |_, index| {
+            return pieces(builder, columns, self.part(), &mut |_, index| {
                 vec![straight(|block| {
                     let columns = self.load(block, rows[0].0, &|r| index(rows[r].1, 1));
                     for (k, a) in columns.into_iter().enumerate() {
@@ -150,13 +150,13 @@ impl Square {
         columns: usize,
         between: Option<[BufferId; 2]>,
     ) -> Vec<Stmt> {
-        let lanes = self.rows();
+        let lanes = self.lanes();
         let Some(between) = between else {
-            return pieces(builder, columns, self.size(), &mut |_, index| {
+            return pieces(builder, columns, self.part(), &mut |_, index| {
                 vec![straight(|block| {
                     let column = |k: usize| index(from.1 + k * lanes, lanes);
                     let columns: Vec<Value> =
-                        (0..self.size()).map(|k| block.load(from.0, column(k))).collect();
+                        (0..self.part()).map(|k| block.load(from.0, column(k))).collect();
                     self.store(block, rows[0].0, &columns, &|r| index(rows[r].1, 1));
                 })]
             });
@@ -186,7 +186,7 @@ impl Square {
         saved: bool,
         at: &dyn Fn(usize, usize) -> Index,
     ) {
-        let (size, parts) = (self.size(), self.registers.parts());
+        let (size, parts) = (self.part(), self.registers.parts());
         if !saved {
             let all: Vec<Value> = (0..parts)
                 .flat_map(|part| self.load(block, rows, &|row| at(row, part * size)))

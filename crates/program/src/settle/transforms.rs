@@ -3,8 +3,8 @@
 
 use super::products::LONG;
 use super::{Choices, Refused};
-use crate::lower::ntt::{Machine, Shape, Shuffles, Words, room};
-use crate::lower::{LowerError, SHORT, unsupported};
+use crate::lower::ntt::{Machine, Shuffles, Words, room};
+use crate::lower::{LowerError, SHORT, Square, unsupported};
 use crate::method::{Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{BaseProducts, Order};
 use ringforge_plan::{Levels, Plan, word_bits};
@@ -114,7 +114,7 @@ fn candidate<'a>(
         let part = if wide && given.is_some() { width } else { target.registers.part.min(width) };
         let machine = Machine {
             ntt,
-            shape: Shape { registers: Registers { bits: width, part }, bits },
+            shape: Square { registers: Registers { bits: width, part }, bits },
             shuffles,
             standard: choices.order() == Order::Standard,
             with: if wide { choices.merge() } else { 0 },

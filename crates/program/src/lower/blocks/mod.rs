@@ -141,17 +141,14 @@ impl Lowering<'_> {
         }
         // Whatever a truncated product is made of, it is short.
         let domain = node.domain();
-        let lifted = match node.stages() {
-            Stages::Remainder(lift) => Parts::of(&lift.inner, self.lanes),
-            _ => None,
-        };
-        let found = match lifted {
-            Some(parts) if matches!(domain.binomial(), Some((_, 0))) => Some(parts),
+        let truncated = matches!(domain.binomial(), Some((_, 0)));
+        let found = match node.stages() {
+            Stages::Remainder(_) if !truncated => None,
             _ => Parts::of(node, self.lanes),
         };
         let parts = match found {
             Some(parts) => parts,
-            None if matches!(domain.binomial(), Some((_, 0))) => {
+            None if truncated => {
                 let note = format!(
                     "{tag}: {} is computed by its definition, mod x^{}",
                     node.to_form(),
@@ -283,12 +280,10 @@ fn needed(node: &ProductRef, lanes: usize) -> usize {
 
 /// Words that a node's product writes.
 pub(crate) fn room(node: &ProductRef, lanes: usize) -> usize {
-    let inner = match node.stages() {
-        Stages::Joined(crt) => return crt.main_degree + crt.low_degree + 2 * lanes,
-        Stages::Remainder(lift) => &lift.inner,
-        _ => node,
-    };
-    let parts = Parts::of(inner, lanes).or_else(|| Parts::direct(node.domain()));
+    if let Stages::Joined(crt) = node.stages() {
+        return crt.main_degree + crt.low_degree + 2 * lanes;
+    }
+    let parts = Parts::of(node, lanes).or_else(|| Parts::direct(node.domain()));
     let own = node.domain().wanted + lanes;
     parts.map_or(own, |parts| own.max(parts.words(parts.wanted, lanes)))
 }

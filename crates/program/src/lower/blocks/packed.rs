@@ -147,7 +147,7 @@ impl<'a> Packed<'a> {
     fn transposed(&self, block: &mut Block, rows: BufferId, group: Turn) -> Vec<Value> {
         let (units, square) = (self.grid.columns() * self.units(), self.square());
         let mut all = Vec::new();
-        for first in (0..units).step_by(square.size()) {
+        for first in (0..units).step_by(square.part()) {
             let at = |row| self.place(group, row, first * self.unit, self.grid.rows());
             all.extend(square.load(block, rows, &at));
         }
@@ -162,8 +162,8 @@ impl<'a> Packed<'a> {
             let zero = block.splat(0);
             units.resize(width, zero);
         }
-        for (number, columns) in units.chunks(square.size()).enumerate() {
-            let word = number * square.size() * self.unit;
+        for (number, columns) in units.chunks(square.part()).enumerate() {
+            let word = number * square.part() * self.unit;
             let at = |row| self.place(group, row, word, self.padded());
             square.store(block, rows, columns, &at);
         }

@@ -29,13 +29,14 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of a node, in registers of `lanes` words; nothing where it is no such product.
+    /// The parts of a node, or of what is below a lift, in registers of `lanes` words; nothing where it is no such product.
     pub fn of(node: &'a ProductRef, lanes: usize) -> Option<Parts<'a>> {
         match node.stages() {
             Stages::Blocks(part) => Some(Parts { blocks: Some(part), ..Parts::of_blocks(part) }),
             // Blocks that do not fill a register would waste its words.
             Stages::Levels(levels) => levels.halves(lanes).map(Parts::of_halves),
             Stages::Direct => Parts::direct(node.domain()),
+            Stages::Remainder(lift) => Parts::of(&lift.inner, lanes),
             _ => None,
         }
     }

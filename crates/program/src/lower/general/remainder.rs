@@ -156,7 +156,7 @@ impl General<'_> {
         let kept = bits.min(DOT_BITS);
         builder.narrow(out, kept);
         let making = Making { name: "upper_half".into(), builder, out, bits: kept, used: terms };
-        Ok(self.reduced_sums(making, total, q, &sums))
+        Ok(self.reduced_sums(making, total, &sums))
     }
 
     /// Sums of whole rows, in words that hold them, and reduced.
@@ -206,7 +206,7 @@ impl General<'_> {
         let title = format!("added to the lower half, in words of {} bits", sums.bits);
         builder.stage(&title, "", vec![body]);
         let making = Making { name: "remainder".into(), builder, out, bits, used: n };
-        Ok(self.reduced_sums(making, total, q, &sums))
+        Ok(self.reduced_sums(making, total, &sums))
     }
 
     /// The procedure (sums for each table …, upper) of dot products with rows, in words of 32 bits.

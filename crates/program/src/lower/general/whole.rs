@@ -72,9 +72,7 @@ impl General<'_> {
             true => products.dots(&mut builder, body, self.parts(lanes)),
             false => products.rows(&mut builder, body, 1),
         }
-        let q = builder.modulus().q;
-        let making = Making { name: name.into(), builder, out, bits, used };
-        self.reduced_sums(making, total, q, sums)
+        self.reduced_sums(Making { name: name.into(), builder, out, bits, used }, total, sums)
     }
 
     /// Parts of a, and terms of each.
@@ -87,15 +85,9 @@ impl General<'_> {
     }
 
     /// The end of the procedure: each sum reduced from `total` to its result.
-    pub(super) fn reduced_sums(
-        &mut self,
-        making: Making,
-        total: BufferId,
-        q: u64,
-        sums: &Sums,
-    ) -> Residue {
-        let Making { name, mut builder, out, bits, used, .. } = making;
-        let words = self.words;
+    pub(super) fn reduced_sums(&mut self, making: Making, total: BufferId, sums: &Sums) -> Residue {
+        let Making { name, mut builder, out, bits, used } = making;
+        let (q, words) = (builder.modulus().q, self.words);
         if self.unreduced {
             self.written.border(name, sums.of_all);
             let procedure = self.push(builder.finish());

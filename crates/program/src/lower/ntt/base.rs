@@ -6,14 +6,14 @@
 //! lie side by side), every product a Montgomery product of two words. Long leaves, of a register or more: every
 //! coefficient of a times a stretch of (w·b, b).
 
-use super::pass::{Hand, Shape, Step};
+use super::pass::{Hand, Step};
 use super::plan::{Machine, Shuffles};
 use super::sums::Sum;
 use super::words::Words;
 use super::write::{Rounds, Style, factors, interleave};
 use crate::build::Builder;
 use crate::ir::*;
-use crate::lower::{LowerError, beyond};
+use crate::lower::{LowerError, Square, beyond};
 use crate::method::{EvenModulus, NarrowMethod, ProductMethod};
 use ringforge_plan::Unit;
 use std::collections::HashMap;
@@ -103,7 +103,7 @@ impl Machine<'_> {
 }
 
 impl Base<'_> {
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> Square {
         self.machine.shape
     }
 

@@ -28,7 +28,6 @@ use crate::settle::transforms::{self, Candidate};
 use crate::settle::{self, Choices, Refused};
 use base::{Base, Kind};
 use pass::Pass;
-pub(crate) use pass::Shape;
 use passes::Ending;
 pub(crate) use plan::{Machine, Shuffles};
 use ranges::{Analysis, Choice, Placed};

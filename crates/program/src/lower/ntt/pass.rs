@@ -6,8 +6,8 @@
 //! indices, whatever was shuffled before.
 
 use super::ranges::interleaved;
+use crate::lower::Square;
 use ringforge_plan::{Butterflies, LevelSplit};
-use ringforge_targets::Registers;
 
 /// What a step does to the registers of a group; registers are numbered within the group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,31 +121,10 @@ impl Pass {
     }
 }
 
-/// Words of a register and its parts.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// What a register holds.
-    pub registers: Registers,
-    /// Bits of a word.
-    pub bits: u8,
-}
-
-impl Shape {
-    /// Words of a register.
-    pub fn lanes(self) -> usize {
-        self.registers.lanes(self.bits)
-    }
-
-    /// Words of a part.
-    pub fn part(self) -> usize {
-        self.registers.part_lanes(self.bits)
-    }
-}
-
 /// A group in the making: its registers as lists of indices.
 #[derive(Clone, Debug)]
 pub struct Hand {
-    shape: Shape,
+    shape: Square,
     /// The indices in each register.
     pub registers: Vec<Vec<usize>>,
     steps: Vec<Step>,
@@ -153,7 +132,7 @@ pub struct Hand {
 
 impl Hand {
     /// Registers with these indices.
-    pub fn new(shape: Shape, registers: Vec<Vec<usize>>) -> Hand {
+    pub fn new(shape: Square, registers: Vec<Vec<usize>>) -> Hand {
         Hand { shape, registers, steps: Vec::new() }
     }
 
@@ -261,7 +240,7 @@ impl Hand {
 }
 
 /// Where a register's words lie, if they lie so that a load or store finds them.
-pub fn spot(shape: Shape, indices: &[usize], position: &dyn Fn(usize) -> usize) -> Spot {
+pub fn spot(shape: Square, indices: &[usize], position: &dyn Fn(usize) -> usize) -> Spot {
     let at: Vec<usize> = indices.iter().map(|&i| position(i)).collect();
     let steps = |at: &[usize], by: usize| at.windows(2).all(|w| w[1] == w[0] + by);
     if steps(&at, 1) {

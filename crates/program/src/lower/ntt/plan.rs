@@ -21,6 +21,7 @@
 use super::axes::{Axis, ascending, count, layout, spread};
 use super::pass::*;
 use super::write::even;
+use crate::lower::Square;
 use ringforge_plan::{LevelSplit, Levels};
 use std::ops::Range;
 
@@ -39,7 +40,7 @@ pub struct Machine<'a> {
     /// The transform.
     pub ntt: &'a dyn Levels,
     /// Registers.
-    pub shape: Shape,
+    pub shape: Square,
     /// How words within a register are reached.
     pub shuffles: Shuffles,
     /// Whether transformed arrays are in standard order.

@@ -4,7 +4,7 @@
 
 use super::pass::*;
 use super::words::Words;
-use crate::lower::{LowerError, within};
+use crate::lower::{LowerError, Square, within};
 use crate::method::FreezeMethod;
 use ringforge_plan::Ground;
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ pub struct Analysis<'a> {
     /// Whether passes are loops, so that groups share their sites.
     pub rolled: bool,
     /// Registers and words.
-    pub shape: Shape,
+    pub shape: Square,
     /// The reductions.
     pub placed: Placed,
 }
@@ -287,7 +287,7 @@ fn plain(groups: &[Group], number: usize) -> Vec<bool> {
 }
 
 /// The low and the high halves of two registers, interleaved.
-pub fn interleaved<T: Copy>(shape: Shape, a: &[T], b: &[T], unit: u8) -> (Vec<T>, Vec<T>) {
+pub fn interleaved<T: Copy>(shape: Square, a: &[T], b: &[T], unit: u8) -> (Vec<T>, Vec<T>) {
     let (part, words) = (shape.part(), unit as usize / shape.bits as usize);
     let half = |from: usize| -> Vec<T> {
         (0..shape.lanes())

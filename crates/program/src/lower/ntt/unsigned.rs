@@ -5,7 +5,6 @@
 //! subtraction. The paper's product by 2^18 is canonical too, so what a placement was certified for
 //! holds.
 
-use super::pass::Shape;
 use super::pass::{Group, Pass, Step};
 use super::passes::Ending;
 use super::plan::{Machine, Shuffles};
@@ -13,7 +12,7 @@ use super::write::{Style, chained, even, looped, played};
 use super::{BaseProducts, LowerError, Lowered, Written, unsupported};
 use crate::build::{Builder, call};
 use crate::ir::*;
-use crate::lower::SHORT;
+use crate::lower::{SHORT, Square};
 use crate::method::Modulus;
 use crate::schedule::Order;
 use crate::settle::Choices;
@@ -142,7 +141,7 @@ pub(super) fn lower(
     let registers = Registers { bits: width, part: target.registers.part.min(width) };
     let machine = Machine {
         ntt,
-        shape: Shape { registers, bits: SHORT },
+        shape: Square { registers, bits: SHORT },
         shuffles,
         standard: schedule.order() == Order::Standard,
         with: if shuffles == Shuffles::Interleaving { schedule.merge() } else { 0 },

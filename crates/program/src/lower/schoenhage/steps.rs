@@ -341,7 +341,7 @@ impl Lowering<'_> {
             }
         };
         // Words of a part from word k on and those of the next one before it.
-        let (part, parts) = (self.square.size(), self.square.registers.parts());
+        let (part, parts) = (self.square.part(), self.square.registers.parts());
         let (first, k) = (word % lanes / part, word % part);
         let mut from = |first: usize| match first {
             0 => below,
@@ -365,7 +365,7 @@ impl Lowering<'_> {
     fn turns(&self, step: &Step, held: usize) -> bool {
         self.schedule.rotate_registers()
             // A blend chooses among so many words alike in each part.
-            && self.square.size() <= u8::BITS as usize
+            && self.square.part() <= u8::BITS as usize
             && step.groups.iter().all(|group| 2 * group.from.len() <= held)
     }
 

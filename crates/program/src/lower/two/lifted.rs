@@ -39,7 +39,7 @@ pub fn lower(
     let form = || lift.to_form();
     fits(plan, (schedule, target), &form)?;
     let square = Square { registers: target.registers, bits: SHORT };
-    let lanes = square.rows();
+    let lanes = square.lanes();
     if !size.is_multiple_of(lanes) || n < lanes {
         let why = format!("matrices of size {size} for {n} coefficients do not fill registers");
         return Err(unsupported(
@@ -92,7 +92,7 @@ impl Lowering {
             let at = [ts.take(&mut builder, 2 * size), vs.take(&mut builder, size)];
             let mut body = Vec::new();
             for (from, to, words) in [(t, at[0], 2 * size), (v, at[1], size)] {
-                body.extend(matrix::copy(&mut builder, (from, 0), to, (words, 1), square.rows()));
+                body.extend(matrix::copy(&mut builder, (from, 0), to, (words, 1), square.lanes()));
             }
             builder.stage("matrix and vector beside what is made of them", "", body);
             sides = at.map(|(buffer, base)| vec![family(buffer, base)]);

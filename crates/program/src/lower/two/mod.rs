@@ -107,7 +107,7 @@ fn settled(builder: Builder, arenas: &[Arena; 2]) -> Procedure {
 impl Lowering {
     /// The procedures that multiply in lanes, the last one for rows of the size that it says.
     fn helpers(&self) -> (Vec<Procedure>, usize) {
-        let registers = self.shape.square.rows();
+        let registers = self.shape.square.lanes();
         let mut procedures = Vec::new();
         let row_parts: usize = self.shape.rows.iter().map(Step::parts).product();
         let lane_parts: usize = self.shape.lanes.iter().map(Step::parts).product();
@@ -133,12 +133,12 @@ impl Lowering {
 
     fn arenas(&self, builder: &mut Builder) -> [Arena; 2] {
         ["t_words", "v_words"]
-            .map(|name| Arena::new(builder, name, (!self.paired(), self.shape.square.rows())))
+            .map(|name| Arena::new(builder, name, (!self.paired(), self.shape.square.lanes())))
     }
 
     /// Products of `size` side by side, one in each lane, `(out, diagonals, vector)`.
     fn lanes(&self, size: usize, leaf: usize) -> Procedure {
-        let lanes = self.shape.square.rows();
+        let lanes = self.shape.square.lanes();
         let (mut builder, [out, t, v]) = matrix_procedure(&format!("lanes{size}"), size * lanes);
         let mut arenas = self.arenas(&mut builder);
         let sides = [t, v].map(|buffer| vec![family(buffer, 0)]);
@@ -162,7 +162,7 @@ impl Lowering {
         row_size: usize,
         lanes: ProcedureId,
     ) -> Procedure {
-        let (n, size, width) = (matrix.degree, self.shape.size, self.shape.square.rows());
+        let (n, size, width) = (matrix.degree, self.shape.size, self.shape.square.lanes());
         let mut builder = Builder::new("mul", Some(Computes::Product), Q);
         let [c, a, b] = builder.product((n, SHORT), [centred(q); 3]);
         let mut arenas = self.arenas(&mut builder);
@@ -205,7 +205,7 @@ impl Lowering {
         (out, finish): (BufferId, Option<Finish>),
         (row_size, lanes): (usize, ProcedureId),
     ) {
-        let (rows, size, width) = (&self.shape.rows, self.shape.size, self.shape.square.rows());
+        let (rows, size, width) = (&self.shape.rows, self.shape.size, self.shape.square.lanes());
         let apart = |length| self.apart(length);
         let sides = split(builder, rows, (size, &apart), sides, direct, arenas);
         let products = match self.shape.layout {
@@ -227,7 +227,7 @@ impl Lowering {
     /// The distance of rows of this length that are put in lanes: whole registers, so that few
     /// stores cross a cache line. Portable C wants them one after another.
     fn apart(&self, length: usize) -> usize {
-        if self.paired() { length.next_multiple_of(self.shape.square.rows()) } else { length }
+        if self.paired() { length.next_multiple_of(self.shape.square.lanes()) } else { length }
     }
 
     /// The products of rows, as many at a time as a register has lanes, into rows of an array.
@@ -248,7 +248,7 @@ impl Lowering {
         };
         let (t, v) = ([starts(&sides[0], 0), starts(&sides[0], 1)], starts(&sides[1], 0));
         let (count, square) = (v.len(), self.shape.square);
-        let width = square.rows();
+        let width = square.lanes();
         let groups = count.div_ceil(width);
         let apart = self.apart(size);
         let rows = builder.local("rows", groups * width * apart);

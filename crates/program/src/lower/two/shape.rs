@@ -24,7 +24,7 @@ impl Layout {
     /// That of a schedule, for products of this size at the bottom.
     fn of((schedule, square): (&Choices, Square), bottom: usize) -> Layout {
         match schedule.base() {
-            _ if bottom.is_multiple_of(square.rows()) && schedule.rows() => Layout::Rows,
+            _ if bottom.is_multiple_of(square.lanes()) && schedule.rows() => Layout::Rows,
             BaseProducts::BroadcastDot if square.serves() => Layout::Interleaved,
             BaseProducts::BroadcastDot | BaseProducts::Lanes => Layout::Strided,
         }
@@ -75,7 +75,7 @@ impl Shape {
         form: &dyn Fn() -> Form,
         (schedule, square): (&Choices, Square),
     ) -> Result<Shape, LowerError> {
-        let lanes = square.rows();
+        let lanes = square.lanes();
         let mut levels: Vec<Level> = Vec::new();
         let mut at = inner;
         loop {
@@ -101,7 +101,7 @@ impl Shape {
         let (mut linear, mut products, mut base) = (0, 1u64, inner);
         for depth in 0..=levels.len() {
             let groups = products.div_ceil(lanes as u64);
-            let fits = base.size() >= lanes || base.size().is_multiple_of(square.size());
+            let fits = base.size() >= lanes || base.size().is_multiple_of(square.part());
             let cost = linear / lanes as u64 + groups * (15 * base.size() as u64 + slots(base));
             if fits && best.is_none_or(|(least, _)| cost < least) {
                 best = Some((cost, depth));
