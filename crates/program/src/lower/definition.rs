@@ -1,4 +1,4 @@
-//! The schoolbook product for moduli that have no program of their own for it. It computes over the
+//! The schoolbook product. For moduli that have no program of their own for it, it computes over the
 //! integers through primes of words of 32 bits. It is right for every ring, and only plans that say
 //! `(schoolbook)` use it.
 
@@ -11,13 +11,16 @@ use ringforge_targets::Target;
 /// Primes below leave room for sums in words of 32 bits.
 const LARGEST: u64 = 1 << 28;
 
-/// Lowers the plan's product, not its tree.
+/// Lowers the plan's product, by another tree if its own has no program.
 pub(crate) fn lower(
     plan: &Plan,
     schedule: &Choices,
     (target, survey): (&Target, bool),
     name: &str,
 ) -> Result<Lowered, LowerError> {
+    if general::multiplies(general::below(plan).1, plan.ring.q()) {
+        return general::lower(plan, schedule, (target, survey), name);
+    }
     let domain = Domain::of_operands(&plan.ring, plan.operands);
     let length = domain.product_length();
     let tree = |inner: &str| {

@@ -42,6 +42,21 @@ pub(crate) struct Place<'a> {
     pub limited: bool,
 }
 
+/// Products a·b modulo a polynomial of degree `size` for each lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Convolutions<'a> {
+    pub place: &'a Place<'a>,
+    pub moduli: &'a [SmallModulus],
+    pub size: usize,
+    /// Those of a, b and the result, which may be `a` unless the method is Toeplitz.
+    pub rows: [&'a Rows; 3],
+    /// The largest word of both operands.
+    pub bound: i64,
+}
+
+/// Statements, and the bound of what they leave.
+pub(super) type Made = Result<(Vec<Stmt>, i64), LowerError>;
+
 impl Lowering<'_> {
     /// A local array of rows of this name, the same whenever it is asked for.
     pub(super) fn rows(&mut self, place: &Place, name: &str, size: usize, count: usize) -> Rows {
@@ -82,29 +97,17 @@ impl Lowering<'_> {
         block.store(rows.buffer, at, a);
     }
 
-    /// a·b modulo a polynomial of degree `size` for each lane, into `out`, which may be `a` unless
-    /// the method is Toeplitz; `bound` is that of both operands. Returns the result's.
-    pub fn convolve(
-        &mut self,
-        place: &Place,
-        small: &Small,
-        moduli: Vec<SmallModulus>,
-        size: usize,
-        [a, b, out]: [&Rows; 3],
-        bound: i64,
-    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+    /// Products by a method of the plan.
+    pub(super) fn convolve(&mut self, small: &Small, all: Convolutions) -> Made {
+        let Convolutions { place, moduli, size, rows: [a, b, out], bound } = all;
         match small {
-            Small::Split(split) => {
-                return self.split_product(place, split, &moduli, size, [a, b, out], bound);
-            }
+            Small::Split(split) => return self.split_product(split, all),
             Small::Trinomial | Small::Toeplitz
                 if self.schedule.wide_sums() && size.is_multiple_of(2) =>
             {
-                return self.trinomial_sums(place, &moduli, size, [a, b, out], bound);
+                return self.trinomial_sums(all);
             }
-            Small::Trinomial => {
-                return self.trinomial_product(place, &moduli, size, [a, b, out], bound);
-            }
+            Small::Trinomial => return self.trinomial_product(all),
             Small::Toeplitz | Small::Karatsuba(_) => {}
         }
         // x^size - w, for these methods.
@@ -133,7 +136,7 @@ impl Lowering<'_> {
         [vector, out]: [&Rows; 2],
         (bound, diagonal): (i64, i64),
         together: Option<usize>,
-    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+    ) -> Made {
         let (lanes, size) = (self.lanes, t.len().div_ceil(2));
         let half = size / 2;
         let diagonals = self.rows(place, "diagonals", size, 2 * size - 1);
@@ -214,7 +217,7 @@ impl Lowering<'_> {
         [vector, diagonals, out]: [&Rows; 3],
         (bound, diagonal): (i64, i64),
         together: Option<usize>,
-    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+    ) -> Made {
         if *small != Small::Toeplitz {
             let mut block = Block::default();
             let t = (0..2 * size - 1).map(|i| self.load(&mut block, diagonals, i)).collect();

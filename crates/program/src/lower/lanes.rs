@@ -6,7 +6,7 @@
 //! matrix of b [Chiu25 §2.5], or what the plan says instead (`lane_methods`).
 //! Transposing takes rounds of interleaving registers, or two rounds of strided stores (`transpose`).
 
-use super::lane_methods::{Place, Rows};
+use super::lane_methods::{Convolutions, Place, Rows};
 use super::small::Small;
 use super::transform::Products;
 use super::transpose::rounds;
@@ -172,7 +172,7 @@ impl Lowering<'_> {
                 true => (0..count * lanes).map(|i| weights[i % blocks]).collect::<Vec<u64>>(),
                 false => padded(cells, lanes).into_iter().map(|cell| weights[cell]).collect(),
             };
-            let lane_moduli = lane_moduli.into_iter().map(SmallModulus::Binomial).collect();
+            let moduli: Vec<_> = lane_moduli.into_iter().map(SmallModulus::Binomial).collect();
             // A direct product reads its vector until the end.
             let out = match small {
                 Small::Toeplitz => Rows::of(
@@ -181,8 +181,9 @@ impl Lowering<'_> {
                 ),
                 _ => rows[0].clone(),
             };
-            let (mut body, mut most) =
-                self.convolve(&place, small, lane_moduli, size, [&rows[0], &rows[1], &out], bound)?;
+            let (place, moduli, to) = (&place, &moduli, [&rows[0], &rows[1], &out]);
+            let all = Convolutions { place, moduli, size, rows: to, bound };
+            let (mut body, mut most) = self.convolve(small, all)?;
             if *small == Small::Toeplitz {
                 body.push(straight(|block| {
                     for i in 0..size {

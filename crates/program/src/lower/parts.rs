@@ -1,7 +1,7 @@
 //! Bringing the operands in, and the low part mod x^M.
 
 use super::registers::{LowPart, Operands};
-use super::steps::{Ranges, inverse_steps};
+use super::steps::{Rows, inverse_steps};
 use super::{LowerError, Lowering, unsupported, wide};
 use crate::bounds::most;
 use crate::build::{copy, looped, zeros};
@@ -108,30 +108,15 @@ impl Lowering<'_> {
             let transformed = self.transformed("low", part, operands)?;
             let products = self.products("low", part, transformed)?;
             let (kept, limit) = (words / lanes, self.schedule.full() / 3);
-            for step in &inverse_steps("low", part, factor) {
-                let inputs = &products.bounds;
-                let ranges: Ranges = (&|i| inputs[i], &|_| limit);
-                let body =
-                    self.groups(step, false, ranges, &mut |lowering, block, all, placement| {
-                        let bounds = all.outputs.iter().map(|v| placement.bounds[v.0 as usize]);
-                        bound = bounds.fold(bound, i64::max);
-                        let mut group = all.clone();
-                        let keep = group.to.iter().take_while(|&&i| i < kept).count();
-                        group.to.truncate(keep);
-                        group.outputs.truncate(keep);
-                        lowering.network(
-                            block,
-                            &group,
-                            placement,
-                            false,
-                            &mut |block, i| {
-                                block.load(products.buffer, Index::at(group.from[i] * lanes))
-                            },
-                            &mut |block, i, a| block.store(full, Index::at(group.to[i] * lanes), a),
-                        );
-                    })?;
+            let places = (Rows::of(products.buffer, lanes), Rows::of(full, lanes));
+            let mut bounds = products.bounds;
+            for mut step in inverse_steps("low", part, factor) {
+                let groups = step.groups.into_iter();
+                step.groups = groups.map(|group| group.keep(|to| to < kept)).collect();
+                let body = self.step(&step, places, &mut bounds, limit, lanes)?;
                 self.builder.stage(&step.title, step.cite, body);
             }
+            bound = bounds[..kept].iter().copied().fold(bound, i64::max);
         } else if let Some(LowPart::Truncated) = low {
             let factor = target.over(narrow).value();
             let blocks = words / lanes;

@@ -1,6 +1,6 @@
 //! Which pipeline executes a plan: decided by what the plan says, before any of them runs.
 
-use super::{LowerError, SHORT, general, ntt, registers, unsupported};
+use super::{LowerError, SHORT, ntt, registers, unsupported};
 use crate::schedule::Layout;
 use crate::settle::Choices;
 use ringforge_plan::{
@@ -24,7 +24,7 @@ pub(super) enum Pipeline<'a> {
     Plain(&'a Plain),
     /// Everything else: blocks of any width, several moduli, any f.
     General,
-    /// The schoolbook product, over the integers if q requires it.
+    /// The schoolbook product, modulo q itself if there is a program for that, else over the integers.
     Definition,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Pipeline<'a> {
             Stages::Matrix(matrix) => Pipeline::Matrix(matrix),
             Stages::Levels(levels) if ntt::has_entries(levels) => Pipeline::Transforms(levels),
             Stages::Levels(_) | Stages::Blocks(_) | Stages::Digits(_) => Pipeline::General,
-            Stages::Direct => definition(plan),
+            Stages::Direct => Pipeline::Definition,
             Stages::Loops(plain) => Pipeline::Plain(plain),
             Stages::Remainder(lift) => return lifted(plan, lift, schedule, target),
             Stages::Joined(_) | Stages::Cut(_) | Stages::Overlapping(_) | Stages::Matrices(_) => {
@@ -82,7 +82,7 @@ fn lifted<'a>(
             let would_work = "q below 2^15 and such an f; (substitute …) or (ntt …) for others";
             return Err(unsupported(lift.inner.to_form(), why, would_work));
         }
-        Stages::Direct => return Ok(definition(plan)),
+        Stages::Direct => return Ok(Pipeline::Definition),
         Stages::Joined(crt) => (crt.main.stages().blocks(), Some(crt)),
         other => (other.blocks(), None),
     };
@@ -106,12 +106,4 @@ fn short(plan: &Plan, lift: &Lift) -> bool {
     let reduction = lift.reduction(1);
     word_bits(q) == SHORT
         && reduction.is_some_and(|sums| sums.rows().iter().flatten().all(|&(_, c)| plain(c)))
-}
-
-/// The schoolbook product, modulo q itself if there is a program for that, else over the integers.
-fn definition<'a>(plan: &Plan) -> Pipeline<'a> {
-    match general::multiplies(general::below(plan).1, plan.ring.q()) {
-        true => Pipeline::General,
-        false => Pipeline::Definition,
-    }
 }

@@ -2,7 +2,7 @@
 //! its constants rows of factors, one for each lane. Nothing here knows which method it is.
 
 use super::flat::flattened;
-use super::lane_methods::{Place, Rows};
+use super::lane_methods::{Convolutions, Made, Place, Rows};
 use super::small::{Small, SplitSmall};
 use super::spare::spare;
 use super::trinomial::negated;
@@ -80,16 +80,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// A product by way of smaller ones; as [`Lowering::convolve`].
-    pub(super) fn split_product(
-        &mut self,
-        place: &Place,
-        small: &SplitSmall,
-        moduli: &[SmallModulus],
-        size: usize,
-        [a, b, out]: [&Rows; 3],
-        bound: i64,
-    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+    /// Products by way of smaller ones.
+    pub(super) fn split_product(&mut self, small: &SplitSmall, all: Convolutions) -> Made {
+        let Convolutions { place, moduli, size, rows: [a, b, out], bound } = all;
         let q = self.q;
         let spared = move |split: Split| if place.spares { spare(split, q) } else { split };
         let splits: Option<Vec<Split>> =
@@ -138,7 +131,9 @@ impl Lowering<'_> {
             let width = part.values.len() * m;
             let result = self.rows(&place, &format!("c{p}_of{size}"), lanes, width);
             let rows = [&operands[0][p], &operands[1][p], &result];
-            let (product, bound) = self.convolve(&place, methods[p], moduli, width, rows, bound)?;
+            let (place, moduli) = (&place, &moduli);
+            let all = Convolutions { place, moduli, size: width, rows, bound };
+            let (product, bound) = self.convolve(methods[p], all)?;
             body.extend(product);
             for chunk in 0..part.values.len() {
                 results.push(result.from(chunk * m, lanes));
@@ -286,14 +281,8 @@ impl Lowering<'_> {
     }
 
     /// a·b mod x^k + ax^(k/2) + b, one for each lane, by products and then the remainder.
-    pub(super) fn trinomial_product(
-        &mut self,
-        place: &Place,
-        moduli: &[SmallModulus],
-        size: usize,
-        [a, b, out]: [&Rows; 3],
-        bound: i64,
-    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+    pub(super) fn trinomial_product(&mut self, all: Convolutions) -> Made {
+        let Convolutions { place, moduli, size, rows: [a, b, out], bound } = all;
         let stage = format!("{}.base", place.tag);
         let (q, half, upper) = (self.q, size / 2, 2 * size - 1);
         let each = self.lane_product(&stage, bound, bound)?;

@@ -119,7 +119,7 @@ impl Lowering<'_> {
     }
 
     /// One step, for all registers of its blocks.
-    fn step(
+    pub(super) fn step(
         &mut self,
         step: &Step,
         (from, to): (Rows, Rows),

@@ -1,7 +1,7 @@
 //! Products modulo trinomials by lanes, in wide sums: Σ a_i·(x^i·b mod x^k + ax^(k/2) + b), so that nothing is left to
 //! reduce but k sums. From one i to the next the words of b move on by one, and the top one comes back in two places.
 
-use super::lane_methods::{Place, Rows};
+use super::lane_methods::{Convolutions, Made, Place};
 use super::lane_procedures::side_by_side;
 use super::lanes::NARROW;
 use super::{LowerError, Lowering, wide, word};
@@ -27,14 +27,8 @@ pub(super) fn negated(moduli: &[SmallModulus], q: u64) -> [Vec<u64>; 2] {
 
 impl Lowering<'_> {
     /// a·b mod x^k + ax^(k/2) + b, or mod x^k − w, one for each lane; `size` is even.
-    pub(super) fn trinomial_sums(
-        &mut self,
-        place: &Place,
-        moduli: &[SmallModulus],
-        size: usize,
-        [a, b, out]: [&Rows; 3],
-        bound: i64,
-    ) -> Result<(Vec<Stmt>, i64), LowerError> {
+    pub(super) fn trinomial_sums(&mut self, all: Convolutions) -> Made {
+        let Convolutions { place, moduli, size, rows: [a, b, out], bound } = all;
         let stage = format!("{}.base", place.tag);
         let q = self.q;
         let [middle, low] = negated(moduli, q);
