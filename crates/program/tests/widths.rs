@@ -29,8 +29,6 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("program/src/build.rs", "BYTE", "bits of a byte"),
     ("program/src/lower/sums.rs", "TERMS", "terms of a sum"),
     ("program/src/lower/sums.rs", "GROUPS", "groups of rows"),
-    ("program/src/lower/plain/mod.rs", "MIDDLE", "bits of a word"),
-    ("program/src/lower/plain/mod.rs", "LONG: u8", "bits of a word"),
     ("program/src/lower/plain/mod.rs", "usize::from(to) / 8", "bytes of a word"),
     ("program/src/place.rs", "c <= 8", "the largest product by shifts"),
     ("program/src/schedule.rs", "split_sums", "terms of a sum"),

@@ -96,13 +96,11 @@ fn on(target: &str) -> String {
 
 impl LowerError {
     /// The error with the target that it is about.
-    pub(super) fn about(self, target: &Target) -> LowerError {
-        match self {
-            LowerError::Unsupported { node, why, would_work, .. } => {
-                LowerError::Unsupported { node, target: target.name, why, would_work }
-            }
-            other => other,
+    pub(super) fn about(mut self, on: &Target) -> LowerError {
+        if let LowerError::Unsupported { target, .. } = &mut self {
+            *target = on.name;
         }
+        self
     }
 }
 

@@ -187,23 +187,19 @@ fn settled(
 /// Refuses Plantard's products where the modulus or the words of a pipeline are not theirs.
 fn accepts(pipeline: &Pipeline, plan: &Plan, schedule: &Schedule) -> Result<(), LowerError> {
     let m = Modulus { q: plan.ring.q(), bits: word_bits(plan.ring.q()) };
-    let missing = [
-        schedule.multiply.missing(m),
-        schedule.freeze.and_then(|method| method.missing(m)),
-        Some(schedule.reduce).filter(|r| *r == ReduceMethod::Plantard).and_then(|r| r.missing(m)),
-    ];
     let chosen = schedule.multiply == MulMethod::Plantard
         || schedule.reduce == ReduceMethod::Plantard
         || schedule.freeze == Some(FreezeMethod::Plantard);
     let several = matches!(pipeline, Pipeline::General | Pipeline::Definition);
-    let why = match missing.into_iter().flatten().next() {
-        Some(why) => why,
-        None if chosen && several => {
-            "Plantard's products are for transforms modulo q itself, in registers".to_string()
-        }
-        None => return Ok(()),
-    };
-    Err(unsupported("plantard", why, "\"montgomery\" in the schedule"))
+    // All of them are by the same products.
+    let why = MulMethod::Plantard.missing(m).or_else(|| {
+        several
+            .then(|| "Plantard's products are for transforms modulo q itself, in registers".into())
+    });
+    match why.filter(|_| chosen) {
+        Some(why) => Err(unsupported("plantard", why, "\"montgomery\" in the schedule")),
+        None => Ok(()),
+    }
 }
 
 /// The name of what a part of a product has, the main one without its own.

@@ -6,7 +6,7 @@ use super::lanes::METHOD;
 use super::steps::{forward_steps, named, scale};
 use super::transform::Products;
 use super::{LowerError, Lowering, unsupported};
-use crate::build::{Builder, call, straight};
+use crate::build::{Builder, straight};
 use crate::ir::*;
 use ringforge_plan::{Blocks as Part, Lift};
 use ringforge_targets::ALIGNMENT;
@@ -43,12 +43,10 @@ impl Lowering<'_> {
         let (target, last_factor) = self.scales(left)?;
 
         let (forward, bounds) = self.forward_blocks(main, held)?;
-        let transformed = [("ta", a), ("tb", b)].map(|(name, from)| {
-            let to = self.builder.local(name, 2 * blocks * lanes);
-            let title = format!("main part: forward transform of {}", &name[1..]);
-            self.builder.stage(&title, "[Hwang24 §4.3]", vec![call(forward, [to, from])]);
-            to
-        });
+        let arguments = [a, b].map(|buffer| vec![(buffer, Index::at(0))]);
+        let words_of = 2 * blocks * lanes;
+        let place = ("main", "[Hwang24 §4.3]");
+        let transformed = self.both_transformed(forward, arguments, words_of, place);
         let cells = main.transform.cells();
         let Products { buffer, bounds } =
             self.lane_products("main", &main.convolution, &cells, transformed, &bounds)?;

@@ -5,7 +5,7 @@ use super::fuse::fused;
 use super::parts::Low;
 use super::registers::Operands;
 use super::steps::{Ranges, Rows, forward_steps, inverse_steps, scale};
-use super::{LowerError, Lowering, tagged, unsupported};
+use super::{LowerError, Lowering, Operand, tagged, unsupported};
 use crate::build::Builder;
 use crate::ir::*;
 use crate::schedule::{BaseProducts, ScalePlace, Weights};
@@ -71,16 +71,12 @@ impl Lowering<'_> {
             Ok(())
         })?;
 
-        let buffers = [("a", 0), ("b", 1)].map(|(operand, i)| {
-            let from = &operands.of[i];
-            let to = self.builder.local(&tagged(&format!("t{operand}"), tag), words);
-            let mut arguments = vec![(to, Index::at(0)), (from.buffer, Index::at(0))];
-            arguments.extend(from.tail.clone().filter(|_| tail.is_some()));
-            let call = Stmt::Call { procedure: forward, arguments };
-            let title = format!("{tag} part: forward transform of {operand}");
-            self.builder.stage(&title, "[Chiu25 §3.2.1]", vec![call]);
-            to
+        let arguments = [0, 1].map(|i| {
+            let Operand { buffer, tail: own } = &operands.of[i];
+            let own = own.clone().filter(|_| tail.is_some());
+            [(*buffer, Index::at(0))].into_iter().chain(own).collect()
         });
+        let buffers = self.both_transformed(forward, arguments, words, (tag, "[Chiu25 §3.2.1]"));
         if !by_lanes && self.schedule.weights() == Weights::Apart {
             self.weigh(tag, part, buffers[1]);
         }

@@ -222,7 +222,8 @@ impl Lowering<'_> {
             operands = operands.map(|words| self.cut(words, domain.operand));
         }
         let (forward, bound) = self.packed_forward(packed, operands[0].words)?;
-        let transformed = self.both_transformed(forward, operands, packed.words(), "main");
+        let arguments = operands.map(|words| vec![(words.buffer, Index::at(0))]);
+        let transformed = self.both_transformed(forward, arguments, packed.words(), ("main", ""));
         let products = self.packed_products(packed, transformed, bound)?;
         let factor = scale.over(part.scale.times(self.product_scale()?)).value();
         let bound = self.packed_inverse(packed, products, factor, (out, words))?;

@@ -3,7 +3,7 @@
 use super::super::fuse::fused;
 use super::super::{LowerError, Lowering, tagged};
 use super::{Parts, Rows, Words};
-use crate::build::{Builder, call, copy, straight, zeros};
+use crate::build::{Builder, copy, straight, zeros};
 use crate::ir::*;
 use ringforge_targets::ALIGNMENT;
 
@@ -57,22 +57,24 @@ impl Lowering<'_> {
         let (procedure, ()) = self.helper(builder, |lowering| {
             lowering.steps(&forward, (from, to), &mut bounds, limits, k)
         })?;
-        let [a, b] = self.both_transformed(procedure, operands, words, tag);
+        let arguments = operands.map(|words| vec![(words.buffer, Index::at(0))]);
+        let [a, b] = self.both_transformed(procedure, arguments, words, (tag, ""));
         Ok((Rows::of(a, k), Rows::of(b, k), bounds))
     }
 
-    /// Calls of the forward transform for both operands, which become so many words.
-    pub(super) fn both_transformed(
+    /// Calls of the forward transform for both operands, given by its further arguments, which become so many words.
+    pub(in crate::lower) fn both_transformed(
         &mut self,
         procedure: ProcedureId,
-        operands: [Words; 2],
+        [a, b]: [Vec<(BufferId, Index)>; 2],
         words: usize,
-        tag: &str,
+        (tag, cite): (&str, &str),
     ) -> [BufferId; 2] {
-        [("a", 0), ("b", 1)].map(|(operand, i)| {
+        [("a", a), ("b", b)].map(|(operand, from)| {
             let to = self.builder.fresh(&tagged(&format!("t{operand}"), tag), words);
             let title = format!("{tag} part: forward transform of {operand}");
-            self.builder.stage(&title, "", vec![call(procedure, [to, operands[i].buffer])]);
+            let arguments = [vec![(to, Index::at(0))], from].concat();
+            self.builder.stage(&title, cite, vec![Stmt::Call { procedure, arguments }]);
             to
         })
     }

@@ -37,47 +37,36 @@ enum Step {
 }
 
 impl General<'_> {
-    /// Makes digits of the residues; `bound` is that of the integers.
-    pub(super) fn digits(
-        &mut self,
-        products: &mut [Residue],
-        bound: Option<u128>,
-    ) -> Result<(), LowerError> {
-        let (Some(bound), Some(node)) = (bound, self.change()) else { return Ok(()) };
+    /// Makes digits of the residues.
+    pub(super) fn digits(&mut self, products: &mut [Residue]) -> Result<(), LowerError> {
+        let Stages::Digits(node) = super::below(self.plan).1.stages() else { return Ok(()) };
         let count = products.len();
         let covered = node.moduli.iter().fold(1u128, |all, &p| all * u128::from(p));
         let mut choices = vec![Last::Raw; count];
         let (mut steps, mut bounds);
         loop {
-            (steps, bounds) = self.plan_digits(&node, products, &choices)?;
+            (steps, bounds) = self.plan_digits(node, products, &choices)?;
             let (mut reach, mut radix) = (0u128, 1u128);
             for (&u, &p) in bounds.iter().zip(&node.moduli) {
                 reach += radix * u as u128;
                 radix *= u128::from(p);
             }
-            if bound + reach < covered {
+            if node.bound + reach < covered {
                 break;
             }
             // The last digit that can still be tightened: it weighs most.
             let Some(k) = choices.iter().rposition(|&c| c != Last::Frozen) else {
-                return Err(wide("digits", bound as i64));
+                return Err(wide("digits", node.bound as i64));
             };
             choices[k] = if choices[k] == Last::Raw { Last::Reduced } else { Last::Frozen };
         }
         for k in 0..count {
             let made = !steps[k].is_empty();
-            let digit = made.then(|| self.digit(&node, k, &steps[k], &bounds, products));
+            let digit = made.then(|| self.digit(node, k, &steps[k], &bounds, products));
             let (bound, weight) = (bounds[k], node.weight(k));
             products[k] = Residue { digit, bound, weight, ..products[k] };
         }
         Ok(())
-    }
-
-    fn change(&self) -> Option<ChangeModulus> {
-        match super::below(self.plan).1.stages() {
-            Stages::Digits(node) => Some(node.clone()),
-            _ => None,
-        }
     }
 
     /// The steps for every digit, and their bounds.

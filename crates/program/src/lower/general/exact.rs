@@ -55,18 +55,9 @@ impl Sums {
         Sums { terms, reduce: None, of_all: bound, bound, bits, folded: Folded::Not }
     }
 
-    /// Sums of all `n` products, each at most `product`, with one reduction of each sum, or of
-    /// `together` sums. Words have 32 bits if the reduction leaves little, otherwise 64, which has
-    /// space for a quotient. Nothing if these do not hold the sums.
-    fn whole(q: u64, n: usize, product: i64, together: Option<usize>) -> Option<Sums> {
-        let of_all = product.checked_mul(n as i64)?;
-        if q.is_power_of_two() {
-            return Some(Sums { of_all, ..Sums::unreduced(n, WORD, SHORT) });
-        }
-        Sums::within(q, n, of_all, together)
-    }
-
-    /// The same for sums of `terms` terms that are `of_all` at most, modulo what is no power of two.
+    /// Sums of `terms` terms that are `of_all` at most, modulo what is no power of two, with one
+    /// reduction of each sum, or of `together` sums. Words have 32 bits if the reduction leaves
+    /// little, otherwise 64, which has space for a quotient. Nothing if these do not hold the sums.
     pub fn within(q: u64, terms: usize, of_all: i64, together: Option<usize>) -> Option<Sums> {
         let word = i64::from(i32::MAX);
         let short = of_all <= word;
@@ -171,7 +162,10 @@ impl General<'_> {
         if self.unreduced && of_all <= WORD {
             return Some(Sums::unreduced(self.n, of_all, SHORT));
         }
-        Sums::whole(q, self.n, product, self.together())
+        if q.is_power_of_two() {
+            return Some(Sums { of_all, ..Sums::unreduced(self.n, WORD, SHORT) });
+        }
+        Sums::within(q, self.n, of_all, self.together())
     }
 
     /// The procedure (out, a, b) of an unreduced schoolbook product modulo `q`; nothing if the node

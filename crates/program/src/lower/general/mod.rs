@@ -211,7 +211,7 @@ pub(crate) fn lower(
         true => Some((0..n).map(|i| vec![(i, 1)]).collect()),
         false => rows,
     };
-    general.digits(&mut products, bound)?;
+    general.digits(&mut products)?;
 
     // Words of 32 bits where any array has such.
     let bits = products.iter().map(|part| part.bits).max().unwrap_or(16).max(general.memory);

@@ -8,6 +8,7 @@
 mod product;
 mod remainder;
 
+use super::sums::{DOT_BITS, LONG_BITS};
 use super::{LowerError, Lowered, SHORT, Written, unsupported};
 use crate::bounds::{centred, most};
 use crate::build::{Builder, call, looped};
@@ -17,10 +18,6 @@ use crate::settle::Choices;
 use ringforge_plan::{Plain, Plan};
 use ringforge_targets::{C, Registers};
 
-/// Bits of words of sums, where 16 do not wrap.
-const MIDDLE: u8 = 32;
-/// Bits of the words that sums are reduced in.
-const LONG: u8 = 64;
 /// The largest sum: words of 64 bits have room for what quotients add.
 const LARGEST: i64 = 1 << 62;
 
@@ -52,15 +49,15 @@ impl Steps {
     /// For sums within a bound; nothing where words of 64 bits have no quotient for them.
     fn of(q: u64, bound: i64) -> Option<Steps> {
         let (half, frozen) =
-            ((q / 2) as i64, FreezeMethod::Minimum.domain(Modulus { q, bits: MIDDLE }).1);
+            ((q / 2) as i64, FreezeMethod::Minimum.domain(Modulus { q, bits: DOT_BITS }).1);
         let mut steps = Steps { methods: Vec::new(), bound };
         while steps.bound > half {
-            if let Some(method) = ReduceMethod::exact(q, LONG, steps.bound) {
+            if let Some(method) = ReduceMethod::exact(q, LONG_BITS, steps.bound) {
                 steps.methods.push(method);
                 steps.bound = half;
                 break;
             }
-            let alone = ReduceMethod::alone(q, LONG, steps.bound);
+            let alone = ReduceMethod::alone(q, LONG_BITS, steps.bound);
             let (method, left) = alone.or_else(|| ReduceMethod::of_sums(q, steps.bound))?;
             if left >= steps.bound {
                 return (steps.bound <= frozen).then_some(steps);
@@ -78,7 +75,7 @@ impl Steps {
     /// Bits of words in memory that hold what they leave: cut to them it is a number of its own to the prover, whatever
     /// quotients it was made of.
     fn bits(&self) -> u8 {
-        if self.bound <= i64::from(i16::MAX) { SHORT } else { MIDDLE }
+        if self.bound <= i64::from(i16::MAX) { SHORT } else { DOT_BITS }
     }
 
     /// Whether they leave the canonical residue.
@@ -159,7 +156,7 @@ pub(super) fn lower(
     if q >= 1 << 31 {
         return refuse(format!("callers' words have 32 bits, and {q} needs more"));
     }
-    let memory = if q > 1 << 16 { MIDDLE } else { SHORT };
+    let memory = if q > 1 << 16 { DOT_BITS } else { SHORT };
     let ranges = plan.operands.map(|operand| operand.range(q));
     let any = centred(q);
     let words = (2 * n).next_multiple_of(REGISTERS.lanes(SHORT)) + 2 * REGISTERS.lanes(SHORT);
@@ -171,7 +168,7 @@ pub(super) fn lower(
             return refuse(format!("sums of {n} products modulo {q} need more than 64 bits"));
         };
         let kept = i128::from(most).min(writing.kept());
-        writing.sums = if kept <= i128::from(i32::MAX) { MIDDLE } else { LONG };
+        writing.sums = if kept <= i128::from(i32::MAX) { DOT_BITS } else { LONG_BITS };
         if Steps::of(q, most).is_none() {
             return refuse(format!(
                 "words of 64 bits have no quotient by {q} of sums up to {most}"
@@ -235,7 +232,7 @@ impl Writing<'_> {
         let Some(steps) = Steps::of(self.q, most) else { unreachable!("looked at before") };
         let (to, canonical) = (canonical.unwrap_or(steps.bits()), canonical.is_some());
         let frozen = canonical && !steps.canonical();
-        let mut builder = Builder::new(name, None, self.modulus(LONG));
+        let mut builder = Builder::new(name, None, self.modulus(LONG_BITS));
         let range = if canonical { self.any } else { (-steps.bound, steps.bound) };
         let output = if canonical && !frozen { Role::Output } else { Role::Scratch };
         let align = usize::from(to) / 8;
@@ -274,7 +271,7 @@ impl Writing<'_> {
         (steps, subtract): (&Steps, bool),
         to: u8,
     ) -> ProcedureId {
-        let mut builder = Builder::new(&format!("{name}_frozen"), None, self.modulus(MIDDLE));
+        let mut builder = Builder::new(&format!("{name}_frozen"), None, self.modulus(DOT_BITS));
         let align = usize::from(to) / 8;
         let u = builder.parameter("u", Role::Output, (count, to), Some(self.any));
         let mut arguments = Vec::new();
@@ -288,7 +285,7 @@ impl Writing<'_> {
         arguments.insert(0, rest);
         let mut body = vec![call(reduce, arguments)];
         let zero = Index::at(0);
-        body.extend(each(&mut builder, count, REGISTERS.lanes(MIDDLE), &|block, here| {
+        body.extend(each(&mut builder, count, REGISTERS.lanes(DOT_BITS), &|block, here| {
             let a = here.load(block, rest, &zero);
             let a = block.push(Op::Freeze { a, method: FreezeMethod::Minimum });
             here.store(block, u, &zero, a);

@@ -23,7 +23,7 @@ impl Writing<'_> {
         let (n, memory, bits, lanes) = (self.n, self.memory, self.sums, REGISTERS.lanes(self.sums));
         let body = zeros(&mut builder, (total, 0), self.words, lanes).into_iter().collect();
         let sums = Coefficients { n, memory, bits, lanes, total, operands, wanted };
-        if bits == MIDDLE && memory == SHORT {
+        if bits == DOT_BITS && memory == SHORT {
             let parts = (n / TERMS).max(1);
             let terms = n.div_ceil(parts).next_multiple_of(lanes).max(FEWEST);
             sums.dots(&mut builder, body, (n.div_ceil(terms), terms));

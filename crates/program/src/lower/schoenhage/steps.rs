@@ -42,20 +42,15 @@ struct Cells {
     empty: Vec<bool>,
 }
 
-/// A group on registers.
-struct Registers {
-    group: Group,
-    /// For each input the input of the block group, and at which word of its cell it starts.
-    loads: Vec<(usize, usize)>,
-    /// For each output the output of the block group, and which half.
-    stores: Vec<(usize, usize)>,
-}
+/// For each input of a group on registers the input of the block group, and at which word of its cell it starts.
+type Loads = Vec<(usize, usize)>;
 
-/// A group's network on blocks as one on registers; `empty` are inputs whose upper half is zero.
-fn registers(group: &Group, empty: &[bool], lanes: usize) -> Result<Registers, LowerError> {
+/// A group's network on blocks as one on registers; `empty` are inputs whose upper half is zero. Output i of the block group
+/// has the outputs 2i and 2i + 1, its halves.
+fn registers(group: &Group, empty: &[bool], lanes: usize) -> Result<(Group, Loads), LowerError> {
     let q = group.net.q();
     let mut net = Network::new(q);
-    let mut loads: Vec<(usize, usize)> = Vec::new();
+    let mut loads = Loads::new();
     let mut made: HashMap<Val, [Val; 2]> = HashMap::new();
     let mut load = |net: &mut Network, input: usize, word: usize| {
         let known = loads.iter().position(|&known| known == (input, word));
@@ -95,9 +90,8 @@ fn registers(group: &Group, empty: &[bool], lanes: usize) -> Result<Registers, L
     }
     let halves = |v: &Val| made[v];
     let outputs: Vec<Val> = group.outputs.iter().flat_map(halves).collect();
-    let stores = (0..group.outputs.len()).flat_map(|i| [(i, 0), (i, 1)]).collect();
     let group = Group { net, outputs, from: group.from.clone(), to: group.to.clone() };
-    Ok(Registers { group, loads, stores })
+    Ok((group, loads))
 }
 
 /// Whether some input of the step is rotated within registers.
@@ -217,19 +211,17 @@ impl Lowering<'_> {
     ) -> Result<(), LowerError> {
         let lanes = self.lanes;
         let lone: Vec<bool> = group.from.iter().map(|&cell| before.empty[cell]).collect();
-        let Registers { group: all, loads, stores } = registers(group, &lone, lanes)?;
+        let (all, loads) = registers(group, &lone, lanes)?;
         // Upper halves that are zero anyway are not stored where nobody reads them.
-        let stored: Vec<usize> = (0..stores.len())
+        let stored: Vec<usize> = (0..all.outputs.len())
             .filter(|&i| {
                 let zero = all.net.op(all.outputs[i]) == NetOp::Zero;
                 let unread = matches!(to, Blocks::Cells(_, false) | Blocks::Registers);
-                !(zero && stores[i].1 == 1 && unread)
+                !(zero && i % 2 == 1 && unread)
             })
             .collect();
-        for (i, &(output, half)) in stores.iter().enumerate() {
-            if half == 1 {
-                after.empty[group.to[output]] = !stored.contains(&i);
-            }
+        for (i, &cell) in group.to.iter().enumerate() {
+            after.empty[cell] = !stored.contains(&(2 * i + 1));
         }
         let outputs: Vec<Val> = stored.iter().map(|&i| all.outputs[i]).collect();
         let all = Group { outputs, ..all };
@@ -240,7 +232,7 @@ impl Lowering<'_> {
             after.bounds[output] = 0;
         }
         for (&i, v) in stored.iter().zip(&all.outputs) {
-            let bound = &mut after.bounds[group.to[stores[i].0]];
+            let bound = &mut after.bounds[group.to[i / 2]];
             *bound = (*bound).max(placement.bounds[v.0 as usize]);
         }
         let turns = turns || matches!(from, Blocks::Registers);
@@ -259,8 +251,7 @@ impl Lowering<'_> {
                 }
             },
             &mut |block, i, a| {
-                let (output, half) = stores[stored[i]];
-                let cell = group.to[output];
+                let (cell, half) = (group.to[stored[i] / 2], stored[i] % 2);
                 let (buffer, at) = match to {
                     Blocks::Cells(buffer, _) => (buffer, (STORED * cell + 1 + half) * lanes),
                     Blocks::Squares(buffer) => (buffer, self.square_at(cell, half)),

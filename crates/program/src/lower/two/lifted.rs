@@ -10,7 +10,7 @@
 //! last one are taken.
 
 use super::linear::Finish;
-use super::{Lowering, Q, Shape, direct, family, fits, matrix, matrix_procedure, settled};
+use super::{Q, Shape, direct, family, fits, matrix, matrix_procedure, settled};
 use crate::bounds::centred;
 use crate::build::{Builder, call_at, repeat, straight};
 use crate::ir::*;
@@ -53,12 +53,9 @@ pub fn lower(
             (vec![direct::procedure("matrix", size, lanes)], 1)
         } else {
             let shape = Shape::of(pair.inner.as_ref(), n, &form, (schedule, square))?;
-            let divisor = shape.divisor();
-            let lowering = Lowering { shape };
-            let (mut procedures, row_size) = lowering.helpers();
-            let rows = ProcedureId(procedures.len() as u32 - 1);
-            procedures.push(lowering.matrix(divisor, (row_size, rows)));
-            (procedures, divisor)
+            let (mut procedures, rows) = shape.helpers();
+            procedures.push(shape.matrix(rows));
+            (procedures, shape.divisor())
         };
     let terms = ToeplitzPair::steps(&plan.ring, lanes);
     let bits = q.trailing_zeros() + divisor.trailing_zeros() * if terms.is_some() { 1 } else { 3 };
@@ -78,11 +75,11 @@ pub fn lower(
     Ok(Written::of(procedures).lowered(plan, name, words, schedule.clone()))
 }
 
-impl Lowering {
+impl Shape {
     /// The procedure `(out, diagonals, vector)` for a whole matrix; of the words all are right but the
     /// top bits that its divisions cost.
-    fn matrix(&self, divisor: u64, lanes: (usize, ProcedureId)) -> Procedure {
-        let (size, square) = (self.shape.size, self.shape.square);
+    fn matrix(&self, rows: (usize, ProcedureId)) -> Procedure {
+        let (size, square, divisor) = (self.size, self.square, self.divisor());
         let (mut builder, [out, t, v]) = matrix_procedure("matrix", size);
         let mut arenas = self.arenas(&mut builder);
         let mut sides = [t, v].map(|buffer| vec![family(buffer, 0)]);
@@ -100,7 +97,7 @@ impl Lowering {
         let lost = divisor.trailing_zeros();
         let factor = odd_inverse(divisor >> lost, Q);
         let finish = (divisor > 1).then_some(Finish { factor, shift: lost as u8, words: size });
-        self.multiply(&mut builder, &mut arenas, (sides, None), (out, finish), lanes);
+        self.multiply(&mut builder, &mut arenas, (sides, None), (out, finish), rows);
         settled(builder, &arenas)
     }
 }

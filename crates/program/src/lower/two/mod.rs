@@ -49,10 +49,8 @@ pub fn lower(
     fits(plan, (schedule, target), &form)?;
     let square = Square { registers: target.registers, bits: SHORT };
     let shape = Shape::of(matrix.inner.as_ref(), matrix.degree, &form, (schedule, square))?;
-    let lowering = Lowering { shape };
-    let (mut procedures, row_size) = lowering.helpers();
-    let lanes = ProcedureId(procedures.len() as u32 - 1);
-    procedures.push(lowering.product(matrix, q, row_size, lanes));
+    let (mut procedures, rows) = shape.helpers();
+    procedures.push(shape.product(matrix, q, rows));
     let words = (target.registers, SHORT);
     Ok(Written::of(procedures).lowered(plan, name, words, schedule.clone()))
 }
@@ -90,10 +88,6 @@ fn finish(q: u64, divisor: u64, words: usize) -> Finish {
     Finish { factor, shift: (16 - bits) as u8, words }
 }
 
-struct Lowering {
-    shape: Shape,
-}
-
 /// Both sides of a level's products, diagonals and vectors.
 type Sides = [Vec<Family>; 2];
 
@@ -104,74 +98,70 @@ fn settled(builder: Builder, arenas: &[Arena; 2]) -> Procedure {
     procedure
 }
 
-impl Lowering {
-    /// The procedures that multiply in lanes, the last one for rows of the size that it says.
-    fn helpers(&self) -> (Vec<Procedure>, usize) {
-        let registers = self.shape.square.lanes();
+impl Shape {
+    /// The procedures that multiply in lanes, and the last one with the size of its rows.
+    fn helpers(&self) -> (Vec<Procedure>, (usize, ProcedureId)) {
+        let registers = self.square.lanes();
         let mut procedures = Vec::new();
-        let row_parts: usize = self.shape.rows.iter().map(Step::parts).product();
-        let lane_parts: usize = self.shape.lanes.iter().map(Step::parts).product();
-        let row_size = self.shape.size / row_parts;
+        let row_parts: usize = self.rows.iter().map(Step::parts).product();
+        let lane_parts: usize = self.lanes.iter().map(Step::parts).product();
+        let row_size = self.size / row_parts;
         // What `lanes` calls, or the whole.
         let part = row_size / lane_parts;
         let name = format!("toeplitz{part}");
-        procedures.push(match (self.shape.layout, self.shape.fused) {
+        procedures.push(match (self.layout, self.fused) {
             (Layout::Rows, _) => rows::procedure(&name, part, registers),
             (_, true) => fused::procedure(&name, part, registers),
             (_, false) => leaf::procedure(&name, part, registers),
         });
-        if !self.shape.lanes.is_empty() {
-            procedures.push(self.lanes(row_size, part));
+        if !self.lanes.is_empty() {
+            procedures.push(self.in_lanes(row_size, part));
         }
-        (procedures, row_size)
+        let last = ProcedureId(procedures.len() as u32 - 1);
+        (procedures, (row_size, last))
     }
 
     /// Whether rows are loaded in pairs from one buffer.
     fn paired(&self) -> bool {
-        self.shape.layout == Layout::Interleaved
+        self.layout == Layout::Interleaved
     }
 
     fn arenas(&self, builder: &mut Builder) -> [Arena; 2] {
         ["t_words", "v_words"]
-            .map(|name| Arena::new(builder, name, (!self.paired(), self.shape.square.lanes())))
+            .map(|name| Arena::new(builder, name, (!self.paired(), self.square.lanes())))
     }
 
     /// Products of `size` side by side, one in each lane, `(out, diagonals, vector)`.
-    fn lanes(&self, size: usize, leaf: usize) -> Procedure {
-        let lanes = self.shape.square.lanes();
+    fn in_lanes(&self, size: usize, leaf: usize) -> Procedure {
+        let lanes = self.square.lanes();
         let (mut builder, [out, t, v]) = matrix_procedure(&format!("lanes{size}"), size * lanes);
         let mut arenas = self.arenas(&mut builder);
         let sides = [t, v].map(|buffer| vec![family(buffer, 0)]);
         let lengths: (usize, &dyn Fn(usize) -> usize) = (size * lanes, &|length| length);
-        let sides = split(&mut builder, &self.shape.lanes, lengths, sides, None, &mut arenas);
-        let products: usize = self.shape.lanes.iter().map(Step::products).product();
+        let sides = split(&mut builder, &self.lanes, lengths, sides, None, &mut arenas);
+        let products: usize = self.lanes.iter().map(Step::products).product();
         let stride = leaf * lanes;
         let results = builder.local("results", products * stride);
         let calls = calls(&mut builder, &sides, (results, stride), ProcedureId(0));
         builder.stage(&format!("{products} products of size {leaf}"), "", calls);
         let to = (family(out, 0), None, lanes);
-        join(&mut builder, &self.shape.lanes, size * lanes, (results, stride), to);
+        join(&mut builder, &self.lanes, size * lanes, (results, stride), to);
         settled(builder, &arenas)
     }
 
     /// The product in the ring.
-    fn product(
-        &self,
-        matrix: &ToeplitzMatrix,
-        q: u64,
-        row_size: usize,
-        lanes: ProcedureId,
-    ) -> Procedure {
-        let (n, size, width) = (matrix.degree, self.shape.size, self.shape.square.lanes());
+    fn product(&self, matrix: &ToeplitzMatrix, q: u64, rows: (usize, ProcedureId)) -> Procedure {
+        let (n, size, width) = (matrix.degree, self.size, self.square.lanes());
         let mut builder = Builder::new("mul", Some(Computes::Product), Q);
         let [c, a, b] = builder.product((n, SHORT), [centred(q); 3]);
         let mut arenas = self.arenas(&mut builder);
-        let rows = &self.shape.rows;
-        let direct = match rows[0] {
+        let direct = match self.rows[0] {
             // What is elsewhere takes code of its own.
-            _ if self.shape.layout == Layout::Rows => None,
-            Step::Toom(_) => matrix::direct(&mut builder, matrix, (a, b), (rows[0].parts(), width)),
+            _ if self.layout == Layout::Rows => None,
             Step::Halves(_) => None,
+            Step::Toom(ref toom) => {
+                matrix::direct(&mut builder, matrix, (a, b), (toom.parts(), width))
+            }
         };
         let (t, v) = match &direct {
             Some(direct) => {
@@ -190,9 +180,8 @@ impl Lowering {
             }
         };
         let sides = [t, v].map(|(buffer, start)| vec![family(buffer, start)]);
-        let finish = Some(finish(q, self.shape.divisor(), n));
-        let (from, rows) = ((sides, direct), (row_size, lanes));
-        self.multiply(&mut builder, &mut arenas, from, (c, finish), rows);
+        let finish = Some(finish(q, self.divisor(), n));
+        self.multiply(&mut builder, &mut arenas, (sides, direct), (c, finish), rows);
         settled(builder, &arenas)
     }
 
@@ -205,15 +194,15 @@ impl Lowering {
         (out, finish): (BufferId, Option<Finish>),
         (row_size, lanes): (usize, ProcedureId),
     ) {
-        let (rows, size, width) = (&self.shape.rows, self.shape.size, self.shape.square.lanes());
+        let (rows, size, width) = (&self.rows, self.size, self.square.lanes());
         let apart = |length| self.apart(length);
         let sides = split(builder, rows, (size, &apart), sides, direct, arenas);
-        let products = match self.shape.layout {
+        let products = match self.layout {
             Layout::Rows => each(builder, &sides, row_size, lanes),
             _ => self.grouped(builder, &sides, row_size, lanes),
         };
         let products = (products, self.apart(row_size));
-        let Some(last) = finish.filter(|_| self.shape.layout == Layout::Rows) else {
+        let Some(last) = finish.filter(|_| self.layout == Layout::Rows) else {
             return join(builder, rows, size, products, (family(out, 0), finish, width));
         };
         // Where the result ends within a block, the last step would stand several times.
@@ -227,7 +216,7 @@ impl Lowering {
     /// The distance of rows of this length that are put in lanes: whole registers, so that few
     /// stores cross a cache line. Portable C wants them one after another.
     fn apart(&self, length: usize) -> usize {
-        if self.paired() { length.next_multiple_of(self.shape.square.lanes()) } else { length }
+        if self.paired() { length.next_multiple_of(self.square.lanes()) } else { length }
     }
 
     /// The products of rows, as many at a time as a register has lanes, into rows of an array.
@@ -247,7 +236,7 @@ impl Lowering {
             families.iter().flat_map(|f| -> Vec<transpose::Row> { each(f) }).collect()
         };
         let (t, v) = ([starts(&sides[0], 0), starts(&sides[0], 1)], starts(&sides[1], 0));
-        let (count, square) = (v.len(), self.shape.square);
+        let (count, square) = (v.len(), self.square);
         let width = square.lanes();
         let groups = count.div_ceil(width);
         let apart = self.apart(size);
