@@ -29,12 +29,8 @@ use crate::schedule::BaseProducts;
 use ringforge_plan::{MonomialCrt, ProductRef, Stages};
 use ringforge_targets::ALIGNMENT;
 
-/// An operand: whole registers of words of the procedure's size, zeros behind its coefficients.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    pub buffer: BufferId,
-    pub words: usize,
-}
+/// Both operands, of so many words each: whole registers of words of the procedure's size, zeros behind their coefficients.
+type Operands = ([BufferId; 2], usize);
 
 /// How words are multiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,7 +79,7 @@ impl Lowering<'_> {
         let out = self.builder.buffer("out", Role::Scratch, words, ALIGNMENT);
         let room = needed(node, self.lanes);
         let operands = self.operands(ranges, memory, room, false);
-        let bound = self.node(node, operands, (out, words), "main")?;
+        let bound = self.node(node, (operands, room), (out, words), "main")?;
         let wanted = node.domain().wanted;
         self.zeros(out, wanted, words);
         self.written.border("product", bound);
@@ -98,12 +94,12 @@ impl Lowering<'_> {
         memory: u8,
         room: usize,
         direct: bool,
-    ) -> [Words; 2] {
+    ) -> [BufferId; 2] {
         let n = self.n;
         let callers = self.builder.operands((n, memory), ranges);
         let direct = direct && n == room && memory == self.modulus().bits;
         let reduced = self.reduced_first(ranges);
-        let buffers = [("a", 0), ("b", 1)].map(|(name, i)| {
+        [("a", 0), ("b", 1)].map(|(name, i)| {
             if direct && !reduced[i] {
                 return callers[i];
             }
@@ -111,8 +107,7 @@ impl Lowering<'_> {
             let to = self.brought_in((name, "zeros behind"), callers[i], room, change);
             self.zeros(to, self.padded(n), room);
             to
-        });
-        buffers.map(|buffer| Words { buffer, words: room })
+        })
     }
 
     /// Which operands are reduced first, as words beyond the modulus would be again and again. Sets the largest word that the
@@ -132,7 +127,7 @@ impl Lowering<'_> {
     fn node(
         &mut self,
         node: &ProductRef,
-        operands: [Words; 2],
+        operands: Operands,
         (out, words): (BufferId, usize),
         tag: &str,
     ) -> Result<i64, LowerError> {
@@ -176,7 +171,7 @@ impl Lowering<'_> {
     fn parts(
         &mut self,
         parts: &Parts,
-        operands: [Words; 2],
+        operands: Operands,
         (out, words): (BufferId, usize),
         tag: &str,
     ) -> Result<i64, LowerError> {
@@ -187,7 +182,7 @@ impl Lowering<'_> {
         let cut =
             parts.operand < self.n && !parts.operand.is_multiple_of(parts.k) && parts.cells() > 1;
         let operands = match cut {
-            true => operands.map(|words| self.cut(words, parts.operand)),
+            true => self.cut(operands, parts.operand),
             false => operands,
         };
         let (ta, tb, bounds) = self.transforms(parts, operands, tag)?;
@@ -201,7 +196,7 @@ impl Lowering<'_> {
     fn monomial(
         &mut self,
         crt: &MonomialCrt,
-        operands: [Words; 2],
+        operands: Operands,
         (out, _): (BufferId, usize),
         tag: &str,
     ) -> Result<i64, LowerError> {

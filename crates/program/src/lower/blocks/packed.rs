@@ -217,12 +217,13 @@ impl Lowering<'_> {
         let domain = &part.domain;
         let room = packed.room(domain.operand.min(self.n));
         let whole = domain.operand >= self.n || domain.operand.is_multiple_of(packed.row().0);
-        let mut operands = self.operands(ranges, memory, room.max(self.padded(self.n)), whole);
+        let room = room.max(self.padded(self.n));
+        let mut operands = (self.operands(ranges, memory, room, whole), room);
         if !whole {
-            operands = operands.map(|words| self.cut(words, domain.operand));
+            operands = self.cut(operands, domain.operand);
         }
-        let (forward, bound) = self.packed_forward(packed, operands[0].words)?;
-        let arguments = operands.map(|words| vec![(words.buffer, Index::at(0))]);
+        let (forward, bound) = self.packed_forward(packed, room)?;
+        let arguments = operands.0.map(|buffer| vec![(buffer, Index::at(0))]);
         let transformed = self.both_transformed(forward, arguments, packed.words(), ("main", ""));
         let products = self.packed_products(packed, transformed, bound)?;
         let factor = scale.over(part.scale.times(self.product_scale()?)).value();

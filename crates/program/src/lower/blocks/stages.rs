@@ -2,7 +2,7 @@
 
 use super::super::fuse::fused;
 use super::super::{LowerError, Lowering, tagged};
-use super::{Parts, Rows, Words};
+use super::{Operands, Parts, Rows};
 use crate::build::{Builder, copy, straight, zeros};
 use crate::ir::*;
 use ringforge_targets::ALIGNMENT;
@@ -25,22 +25,24 @@ impl Lowering<'_> {
         self.builder.stage("zeros", "", body);
     }
 
-    /// The first coefficients of an operand, zeros behind them.
-    pub(super) fn cut(&mut self, operand: Words, coefficients: usize) -> Words {
-        let (lanes, words) = (self.lanes, operand.words);
-        let buffer = self.builder.fresh("short", words);
-        let from = (operand.buffer, buffer, 0);
-        let body = copy(&mut self.builder, from, (words, lanes, 1), &|_, a| a);
-        self.builder.stage(&format!("the first {coefficients} coefficients"), "", body);
-        self.zeros(buffer, coefficients, words);
-        Words { buffer, words }
+    /// The first coefficients of both operands, zeros behind them.
+    pub(super) fn cut(&mut self, (operands, words): Operands, coefficients: usize) -> Operands {
+        let size = (words, self.lanes, 1);
+        let short = operands.map(|from| {
+            let to = self.builder.fresh("short", words);
+            let body = copy(&mut self.builder, (from, to, 0), size, &|_, a| a);
+            self.builder.stage(&format!("the first {coefficients} coefficients"), "", body);
+            self.zeros(to, coefficients, words);
+            to
+        });
+        (short, words)
     }
 
     /// Both operands transformed by one procedure, and the bounds of their cells.
     pub(super) fn transforms(
         &mut self,
         parts: &Parts,
-        operands: [Words; 2],
+        (operands, room): Operands,
         tag: &str,
     ) -> Result<(Rows, Rows, Vec<i64>), LowerError> {
         let (h, k) = (self.operand, self.padded(parts.k));
@@ -48,7 +50,7 @@ impl Lowering<'_> {
         let name = self.prefix.clone() + &tagged("forward", tag);
         let mut builder = Builder::new(&name, None, self.modulus());
         let out = builder.buffer("out", Role::Scratch, words, ALIGNMENT);
-        let input = builder.ranged("in", Role::Input, operands[0].words, ALIGNMENT, Some((-h, h)));
+        let input = builder.ranged("in", Role::Input, room, ALIGNMENT, Some((-h, h)));
         let from = Rows::of(input, parts.k);
         let to = Rows::of(out, k);
         let mut bounds = vec![h; parts.cells()];
@@ -57,7 +59,7 @@ impl Lowering<'_> {
         let (procedure, ()) = self.helper(builder, |lowering| {
             lowering.steps(&forward, (from, to), &mut bounds, limits, k)
         })?;
-        let arguments = operands.map(|words| vec![(words.buffer, Index::at(0))]);
+        let arguments = operands.map(|buffer| vec![(buffer, Index::at(0))]);
         let [a, b] = self.both_transformed(procedure, arguments, words, (tag, ""));
         Ok((Rows::of(a, k), Rows::of(b, k), bounds))
     }

@@ -239,25 +239,25 @@ impl<'a> Writer<'a> {
         &self,
         block: &mut Block,
         total: &mut Sum,
-        term: Sum,
+        mut term: Sum,
         minus: bool,
     ) -> Result<(), LowerError> {
-        let Some(b) = term.value else { return Ok(()) };
+        if term.value.is_none() {
+            return Ok(());
+        }
         let wraps = matches!(self.kind, Kind::Wrapping(..));
-        let mut term = term;
-        if !wraps && total.bound + term.bound > self.most() {
+        let fits = |total: &Sum, term: &Sum| wraps || total.bound + term.bound <= self.most();
+        if !fits(total, &term) {
             *total = self.reduced(block, *total);
         }
-        let mut b = b;
-        if !wraps && total.bound + term.bound > self.most() {
+        if !fits(total, &term) {
             term = self.reduced(block, term);
-            b = term.value.unwrap_or(b);
         }
         total.bound += term.bound;
-        if !wraps && !matches!(self.kind, Kind::Long) {
+        if matches!(self.kind, Kind::Short) {
             word("sum of the digits", total.bound)?;
         }
-        total.value = Some(block.joined(total.value, b, minus));
+        total.value = term.value.map(|b| block.joined(total.value, b, minus));
         Ok(())
     }
 

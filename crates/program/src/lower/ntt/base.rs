@@ -13,7 +13,7 @@ use super::words::Words;
 use super::write::{Rounds, Style, factors, interleave};
 use crate::build::Builder;
 use crate::ir::*;
-use crate::lower::{LowerError, Square, beyond};
+use crate::lower::{LowerError, beyond};
 use crate::method::{EvenModulus, NarrowMethod, ProductMethod};
 use ringforge_plan::Unit;
 use std::collections::HashMap;
@@ -103,15 +103,6 @@ impl Machine<'_> {
 }
 
 impl Base<'_> {
-    pub(super) fn shape(&self) -> Square {
-        self.machine.shape
-    }
-
-    /// The way that a machine and a degree call for.
-    pub fn kind(&self) -> Kind {
-        self.machine.kind()
-    }
-
     /// Whether a pair is a register of the machine, so that a half can be multiplied by itself.
     pub(super) fn halves(&self) -> bool {
         self.machine.shuffles == Shuffles::Striding
@@ -119,7 +110,7 @@ impl Base<'_> {
 
     /// What products are multiplied with on their way to words.
     pub fn scale(&self) -> Result<Unit, EvenModulus> {
-        match self.kind() {
+        match self.machine.kind() {
             Kind::Pairs => self.narrow.scale(self.words.modulus),
             Kind::Lanes { .. } | Kind::Long => self.product.scale(self.words.modulus),
         }
@@ -149,7 +140,7 @@ impl Base<'_> {
     ) -> Result<Vec<Stmt>, LowerError> {
         let n = self.machine.ntt.size();
         let (size, one) = self.narrowed(bounds[0], bounds[1], terms.pairs)?;
-        if self.kind() == Kind::Long {
+        if self.machine.kind() == Kind::Long {
             let mut all = Vec::new();
             for pair in 0..terms.pairs {
                 let add = if pair == 0 { terms.add } else { Some(to) };
@@ -175,7 +166,7 @@ impl Base<'_> {
             let starts: Vec<usize> = units.iter().map(|u| u.start).collect();
             let start = rounds.index(&starts).unwrap_or_else(|| Index::at(starts[0]));
             let mut block = Block::default();
-            let lanes = self.shape().lanes();
+            let lanes = self.machine.shape.lanes();
             let mut operands = Vec::new();
             for pair in 0..terms.pairs {
                 let mut both = [a, b].map(|buffer| {
@@ -188,7 +179,7 @@ impl Base<'_> {
             }
             let mut sums: Vec<Sum> = Vec::new();
             for some in operands.chunks(size) {
-                let products = match self.kind() {
+                let products = match self.machine.kind() {
                     Kind::Pairs => vec![self.pairs(&mut block, some, factors[0].as_ref())],
                     _ => self.lanes(&mut block, &hand, some, bounds, &factors)?,
                 };
@@ -220,9 +211,9 @@ impl Base<'_> {
     }
 
     fn units(&self) -> Vec<Registers> {
-        let lanes = self.shape().lanes();
-        let (d, part) = (self.machine.ntt.degree(), self.shape().part());
-        let registers = match self.kind() {
+        let lanes = self.machine.shape.lanes();
+        let (d, part) = (self.machine.ntt.degree(), self.machine.shape.part());
+        let registers = match self.machine.kind() {
             Kind::Lanes { transposed: true }
                 if self.index_at.len().is_multiple_of(part * lanes) =>
             {
@@ -244,14 +235,14 @@ impl Base<'_> {
     /// many rounds of interleaving as a part's words have bits. The rounds take the registers' bits
     /// in turn and bring out the lowest bits of the index.
     fn entered(&self, unit: &Registers) -> (Hand, Vec<Step>) {
-        let mut hand = Hand::new(self.shape(), unit.registers.clone());
-        if (self.kind() == Kind::Lanes { transposed: true }) {
+        let mut hand = Hand::new(self.machine.shape, unit.registers.clone());
+        if (self.machine.kind() == Kind::Lanes { transposed: true }) {
             let count = hand.registers.len();
             let bits = count.trailing_zeros();
-            for round in 0..self.shape().part().trailing_zeros() {
+            for round in 0..self.machine.shape.part().trailing_zeros() {
                 let bit = 1 << (round % bits);
                 for r in (0..count).filter(|r| r & bit == 0) {
-                    hand.interleave_pair(self.shape().bits, r, r | bit);
+                    hand.interleave_pair(self.machine.shape.bits, r, r | bit);
                 }
             }
         }
@@ -262,15 +253,15 @@ impl Base<'_> {
     /// The steps that undo those, and where each register of the unit is then. The bits that came
     /// out go back in, the highest first, so the registers' own bits come out in their order.
     fn left(&self, count: usize) -> (Vec<Step>, Vec<usize>) {
-        if (self.kind() != Kind::Lanes { transposed: true }) {
+        if (self.machine.kind() != Kind::Lanes { transposed: true }) {
             return (Vec::new(), (0..count).collect());
         }
-        let (bits, words) = (count.trailing_zeros(), self.shape().part().trailing_zeros());
+        let (bits, words) = (count.trailing_zeros(), self.machine.shape.part().trailing_zeros());
         let place = |bit: u32| (words - 1 - bit) % bits;
         let mut steps = Vec::new();
         for bit in (0..bits).rev().map(|bit| 1 << place(bit)) {
             let low = (0..count).filter(|r| r & bit == 0);
-            let unit = self.shape().bits;
+            let unit = self.machine.shape.bits;
             steps.extend(low.map(|a| Step::Interleave { a, b: a | bit, unit }));
         }
         let at = |r: usize| (0..bits).fold(0, |to, k| to | (r >> k & 1) << place(bits - 1 - k));
@@ -300,7 +291,7 @@ impl Base<'_> {
     /// The multipliers of b's registers, site by site.
     fn weights(&self, unit: &Registers) -> Vec<Vec<u64>> {
         let d = self.machine.ntt.degree();
-        if self.kind() == Kind::Pairs {
+        if self.machine.kind() == Kind::Pairs {
             let odd = |&i: &usize| match i.is_multiple_of(d) && !self.halves() {
                 true => 1,
                 false => self.weight(i),

@@ -16,7 +16,7 @@ impl Base<'_> {
         (bounds, start): ([i64; 2], usize),
         add: Option<BufferId>,
     ) -> Result<Vec<Stmt>, LowerError> {
-        let (d, lanes) = (self.machine.ntt.degree(), self.shape().lanes());
+        let (d, lanes) = (self.machine.ntt.degree(), self.machine.shape.lanes());
         let leaves = self.machine.ntt.weights().len();
         let (blocks, chunk) = (d / lanes, d.min(UNROLLED));
         let extended = builder.fresh("extended", 2 * d);

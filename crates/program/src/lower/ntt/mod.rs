@@ -212,7 +212,7 @@ impl Lowering<'_> {
             fused: false,
             index_at,
         };
-        if base.kind() == Kind::Pairs {
+        if self.machine.kind() == Kind::Pairs {
             // Strided products are of words.
             if self.machine.shuffles == Shuffles::Interleaving {
                 base.narrow = self.schedule.narrow();
@@ -239,7 +239,7 @@ impl Lowering<'_> {
             stage,
             choice,
             limit,
-            freeze: Some(self.freeze),
+            freeze: self.freeze,
             rolled: self.rolled,
             shape: self.machine.shape,
             placed: Placed::default(),

@@ -61,8 +61,8 @@ pub struct Analysis<'a> {
     pub choice: Choice<'a>,
     /// What the last pass may leave at most.
     pub limit: i64,
-    /// What freezing needs, if there is any.
-    pub freeze: Option<FreezeMethod>,
+    /// How words are frozen.
+    pub freeze: FreezeMethod,
     /// Whether passes are loops, so that groups share their sites.
     pub rolled: bool,
     /// Registers and words.
@@ -149,8 +149,7 @@ impl Analysis<'_> {
                     }
                 }
                 Step::Freeze { register } => {
-                    let Some(method) = self.freeze else { continue };
-                    let (lo, hi) = method.domain(self.words.modulus);
+                    let (lo, hi) = self.freeze.domain(self.words.modulus);
                     let most = hi.min(-lo);
                     let worst = hands.iter().flat_map(|h| &h[*register]).copied().max();
                     let worst = worst.unwrap_or(0);

@@ -28,7 +28,7 @@ impl Base<'_> {
     pub(super) fn wide(&self) -> bool {
         self.product == ProductMethod::MontgomeryWide
             && self.room >= self.words.most()
-            && self.kind() != Kind::Long
+            && self.machine.kind() != Kind::Long
     }
 
     /// The bound of a sum of so many products, from those of the operands; an error where words overflow.
@@ -67,7 +67,7 @@ impl Base<'_> {
             return Err(self.refuse(a.max(b)));
         }
         let weighted = self.weighted(b);
-        match self.kind() {
+        match self.machine.kind() {
             Kind::Pairs => {
                 let one = if self.halves() { b } else { self.words.product(1, b) };
                 let wide = pairs as i64 * (a * (one + weighted)).max(2 * a * b);

@@ -7,8 +7,6 @@ use crate::bounds::Bounds;
 use crate::method::{Modulus, MulMethod, NarrowMethod, ReduceMethod, rounding_shift};
 use crate::settle::Choices;
 use ringforge_ring::zq;
-use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// Bounds of the operations on words.
 #[derive(Clone, Debug)]
@@ -18,16 +16,13 @@ pub struct Words {
     multiply: MulMethod,
     reduce: ReduceMethod,
     bounds: Bounds,
-    /// Reduced bounds that were asked for: for words of 32 bits they take time.
-    known: RefCell<HashMap<i64, i64>>,
 }
 
 impl Words {
     /// For the methods of a schedule.
     pub fn new(modulus: Modulus, schedule: &Choices) -> Words {
         let bounds = Bounds::new(modulus, schedule.multiply(), schedule.reduce());
-        let known = RefCell::default();
-        Words { modulus, multiply: schedule.multiply(), reduce: schedule.reduce(), bounds, known }
+        Words { modulus, multiply: schedule.multiply(), reduce: schedule.reduce(), bounds }
     }
 
     /// The largest word.
@@ -73,7 +68,7 @@ impl Words {
                 most => most / unit * (unit - q).abs() + unit / 2 + self.slack(),
             };
         }
-        *self.known.borrow_mut().entry(bound).or_insert_with(|| self.bounds.reduce(bound))
+        self.bounds.reduce(bound)
     }
 
     /// The bound of a Montgomery reduction of double words within `bound`; `None` where it is no
