@@ -9,7 +9,7 @@
 
 mod common;
 use common::harness::{
-    Built, Constant, Flags, GENERAL, MEMORY, RESULT, STATE, Shape, build, function,
+    Built, Constant, Flags, GENERAL, MEMORY, RESULT, Random, STATE, Shape, build, function,
     shuffle_registers, wide,
 };
 use common::native::{Page, available};
@@ -42,45 +42,6 @@ const ELSEWHERE: [Mnemonic; 7] = [
 /// Encodings that may be on the whitelist.
 fn encoding(code: Code) -> bool {
     matches!(code.encoding(), EncodingKind::Legacy | EncodingKind::VEX | EncodingKind::EVEX)
-}
-
-/// A small generator, the same on every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-    /// Words that are random, or made of corner values of one lane width.
-    fn word(&mut self, kind: u64) -> u64 {
-        let pick = |r: &mut Self, list: &[u64]| list[(r.next() % list.len() as u64) as usize];
-        let lanes = |r: &mut Self, bits: u32, list: &[u64]| {
-            (0..64 / bits)
-                .fold(0, |w, i| w | (pick(r, list) & (u64::MAX >> (64 - bits))) << (bits * i))
-        };
-        match kind % 6 {
-            0 => lanes(self, 8, &[0, 1, 0x7f, 0x80, 0xff, 0x40, 15, 0x81]),
-            1 => lanes(self, 16, &[0, 1, 0x7fff, 0x8000, 0xffff, 2295, 4591, 0x4000, 0x8001]),
-            2 => lanes(self, 32, &[0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x8000, 0x10000]),
-            3 => pick(self, &[0, 1, u64::MAX, 1 << 63, (1 << 63) - 1, 0xffff_ffff, 31, 32, 64]),
-            4 => self.next() % 80,
-            _ => self.next(),
-        }
-    }
-    fn state(&mut self, kind: u64) -> Vec<u64> {
-        (0..STATE)
-            .map(|_| {
-                let k = if kind % 7 == 6 { self.next() } else { kind };
-                self.word(k)
-            })
-            .collect()
-    }
-    fn memory(&mut self, kind: u64) -> Vec<u64> {
-        (0..MEMORY).map(|_| self.word(kind)).collect()
-    }
 }
 
 /// Aligned copy of a memory operand's buffer.

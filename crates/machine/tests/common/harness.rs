@@ -342,3 +342,45 @@ pub fn function(body: &[Instruction], constant: &Constant, flags: Flags) -> Vec<
     .expect("the harness encodes");
     a.assemble(0).expect("the harness assembles")
 }
+
+/// A small generator, the same on every run.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next word.
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+    /// Words that are random, or made of corner values of one lane width.
+    pub fn word(&mut self, kind: u64) -> u64 {
+        let pick = |r: &mut Self, list: &[u64]| list[(r.next() % list.len() as u64) as usize];
+        let lanes = |r: &mut Self, bits: u32, list: &[u64]| {
+            (0..64 / bits)
+                .fold(0, |w, i| w | (pick(r, list) & (u64::MAX >> (64 - bits))) << (bits * i))
+        };
+        match kind % 6 {
+            0 => lanes(self, 8, &[0, 1, 0x7f, 0x80, 0xff, 0x40, 15, 0x81]),
+            1 => lanes(self, 16, &[0, 1, 0x7fff, 0x8000, 0xffff, 2295, 4591, 0x4000, 0x8001]),
+            2 => lanes(self, 32, &[0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x8000, 0x10000]),
+            3 => pick(self, &[0, 1, u64::MAX, 1 << 63, (1 << 63) - 1, 0xffff_ffff, 31, 32, 64]),
+            4 => self.next() % 80,
+            _ => self.next(),
+        }
+    }
+    /// All registers' words.
+    pub fn state(&mut self, kind: u64) -> Vec<u64> {
+        (0..STATE)
+            .map(|_| {
+                let k = if kind % 7 == 6 { self.next() } else { kind };
+                self.word(k)
+            })
+            .collect()
+    }
+    /// A memory operand's words.
+    pub fn memory(&mut self, kind: u64) -> Vec<u64> {
+        (0..MEMORY).map(|_| self.word(kind)).collect()
+    }
+}
