@@ -70,17 +70,7 @@ impl Job<'_> {
         let mut graph = Graph::new();
         let Some(all) = self.lift(object, &mut graph) else { return };
         self.report.counts.nodes = graph.len();
-        self.report.counts.cases = all.len();
-        let mut distinct: Vec<MapCase> = Vec::new();
-        for case in all {
-            match distinct.iter_mut().find(|d| d.is_like(&case)) {
-                Some(like) => {
-                    self.report.counts.identical_cases += 1;
-                    like.certain |= case.certain;
-                }
-                None => distinct.push(case),
-            }
-        }
+        let distinct = self.report.distinct(all, MapCase::is_like, |case| &mut case.certain);
         let mut first = None;
         for case in &distinct {
             if !self.case(&graph, case) && !self.report.goes_on(&mut first) {

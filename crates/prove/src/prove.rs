@@ -58,17 +58,8 @@ impl<'a> Job<'a> {
         self.time("lift", t);
         self.report.counts.nodes = graph.len();
         let Some(cases) = cases else { return };
-        let mut distinct: Vec<CallCase> = Vec::new();
-        self.report.counts.cases = cases.len();
-        for case in cases {
-            match distinct.iter_mut().find(|d| d.tie == case.tie && d.outputs == case.outputs) {
-                Some(like) => {
-                    self.report.counts.identical_cases += 1;
-                    like.certain |= case.certain;
-                }
-                None => distinct.push(case),
-            }
-        }
+        let alike = |a: &CallCase, b: &CallCase| a.tie == b.tie && a.outputs == b.outputs;
+        let distinct = self.report.distinct(cases, alike, |case| &mut case.certain);
         let mut first = None;
         for case in &distinct {
             if !self.case(&graph, case) && !self.report.goes_on(&mut first) {

@@ -216,6 +216,27 @@ impl Report {
         &mut self.reasons[last]
     }
 
+    /// Counts the cases, and keeps one of those that are alike. It is certain if one of them is.
+    pub(crate) fn distinct<C>(
+        &mut self,
+        all: Vec<C>,
+        alike: impl Fn(&C, &C) -> bool,
+        certain: impl Fn(&mut C) -> &mut bool,
+    ) -> Vec<C> {
+        self.counts.cases = all.len();
+        let mut kept: Vec<C> = Vec::new();
+        for mut case in all {
+            match kept.iter_mut().find(|k| alike(k, &case)) {
+                Some(like) => {
+                    self.counts.identical_cases += 1;
+                    *certain(like) |= *certain(&mut case);
+                }
+                None => kept.push(case),
+            }
+        }
+        kept
+    }
+
     /// After a case that is not proved: whether others are tried, since it only shows a failure that may be impossible. What
     /// the first such case said is set aside in `first`.
     pub(crate) fn goes_on(&mut self, first: &mut Option<(Vec<Reason>, Witness)>) -> bool {
