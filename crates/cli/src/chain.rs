@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use ringforge_machine::Object;
-use ringforge_prove::Verdict;
-use ringforge_prove::chain::Chain;
-use ringforge_prove::contract::Contract;
+use ringforge_prove::chain::{Callee, Chain};
+use ringforge_prove::{Options, Verdict};
 use serde::Serialize;
 
 use crate::args::Prove;
+use crate::map;
 use crate::objects::{Found, Input};
 use crate::package::Tool;
 use crate::proof::{self, Named, Proof};
@@ -42,22 +42,15 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
     let inputs: Vec<Input> =
         args.objects.iter().map(|path| Input::read(path)).collect::<Result<_, _>>()?;
     let mut outcomes = Vec::new();
-    for (file, contract) in &chain.contracts {
-        let (path, object) = defining(&args.objects, &inputs, &contract.symbol, file)?;
-        let named = [Named { name: &object.name, bytes: object.bytes }];
-        let mut proofs = proof::prove(ui, &named, contract, args.limits.options())?;
-        let Some(mut proof) = proofs.pop() else { continue };
-        if !args.no_confirm {
-            confirm(&mut proof, path, contract);
-        }
-        outcomes.push(Outcome { contract: file.clone(), object: object.name, proof });
+    for called in &chain.contracts {
+        let (file, contract) = (called.name(), &called.contract);
+        let (path, object) = defining(&args.objects, &inputs, contract.symbol(), &file)?;
+        let named = Named { name: &object.name, bytes: object.bytes };
+        let proof = proved(ui, path, named, contract, &args.limits.options(), !args.no_confirm)?;
+        outcomes.push(Outcome { contract: file, object: object.name, proof });
     }
     let verdicts: Vec<Verdict> = outcomes.iter().map(|o| o.proof.report.verdict).collect();
-    // Every contract of the chain has a verdict, or nothing is proved.
-    let overall = match verdicts.len() == chain.contracts.len() {
-        true => together(&verdicts),
-        false => Verdict::Unknown,
-    };
+    let overall = together(&verdicts);
     ui.json(&serde_json::json!({
         "verdict": overall,
         "tool": Tool::THIS,
@@ -82,6 +75,38 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         ui.say(format!("  assumed: {assumption}"));
     }
     Ok(if overall == Verdict::Proved { 0 } else { 1 })
+}
+
+/// Proves one function, and runs a refuted object on its counterexample if `confirms` says so.
+///
+/// # Errors
+/// The object does not define the function, or is for another processor.
+pub fn proved(
+    ui: &Ui,
+    path: &Path,
+    object: Named,
+    callee: &Callee,
+    options: &Options,
+    confirms: bool,
+) -> Result<Proof, Failure> {
+    match callee {
+        Callee::Ring(contract) => {
+            let proofs = proof::prove(ui, &[object], contract, options.clone())?;
+            let [mut proof] = <[Proof; 1]>::try_from(proofs)
+                .map_err(|_| Failure::failed("the prover says nothing of the object"))?;
+            if confirms {
+                confirm(&mut proof, path, contract);
+            }
+            Ok(proof)
+        }
+        Callee::Map(contract) => {
+            let mut proof = map::proved(ui, &object, contract, options)?;
+            if confirms {
+                map::confirm(path, contract, &mut proof);
+            }
+            Ok(proof)
+        }
+    }
 }
 
 /// The only file that defines `symbol`, which the contract `file` is about. An archive must be the
@@ -122,9 +147,9 @@ fn defining<'a>(
 ///
 /// # Errors
 /// It cannot be read, or makes no sense.
-pub fn contract(origin: &str, name: &str) -> Result<Contract, String> {
+pub fn contract(origin: &str, name: &str) -> Result<Callee, String> {
     let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(name);
     let text = std::fs::read_to_string(&path)
         .map_err(|e| format!("cannot read `{}`: {e}", path.display()))?;
-    Contract::parse(&text).map_err(|e| format!("`{}`: {e}", path.display()))
+    Callee::parse(&text).map_err(|e| format!("`{}`: {e}", path.display()))
 }

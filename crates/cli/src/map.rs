@@ -3,7 +3,7 @@
 use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
 use ringforge_prove::contract::Role;
 use ringforge_prove::map::{MapContract, prove};
-use ringforge_prove::{Report, Verdict};
+use ringforge_prove::{Options, Report, Verdict};
 use ringforge_targets::Architecture;
 use ringforge_toolchain::{Argument, CallError, Callee, Compiler, Element, Scratch, Signature};
 use serde::Serialize;
@@ -45,13 +45,7 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
     for path in &args.objects {
         let input = Input::read(path)?;
         let Found { name, bytes } = input.defining(&contract.symbol)?;
-        proof::defines(&Named { name: &name, bytes }, contract.abi, &contract.symbol)?;
-        let bar = ui.spinner(&format!("proving {}", contract.symbol));
-        bar.set_length(1000);
-        let mut progress = Bar { bar: bar.clone(), title: contract.symbol.clone() };
-        let report = prove(bytes, &contract, &args.limits.options(), &mut progress);
-        bar.finish_and_clear();
-        let mut proof = Proof { report, confirmation: None, certificate: None };
+        let mut proof = proved(ui, &Named { name: &name, bytes }, &contract, &args.limits.options())?;
         if !args.no_confirm {
             confirm(path, &contract, &mut proof);
         }
@@ -70,6 +64,25 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         say(ui, name, proof);
     }
     Ok(if overall == Verdict::Proved { 0 } else { 1 })
+}
+
+/// Proves one object, with progress.
+///
+/// # Errors
+/// The object does not define the function, or is for another processor.
+pub fn proved(
+    ui: &Ui,
+    object: &Named,
+    contract: &MapContract,
+    options: &Options,
+) -> Result<Proof, Failure> {
+    proof::defines(object, contract.abi, &contract.symbol)?;
+    let bar = ui.spinner(&format!("proving {}", contract.symbol));
+    bar.set_length(1000);
+    let mut progress = Bar { bar: bar.clone(), title: contract.symbol.clone() };
+    let report = prove(object.bytes, contract, options, &mut progress);
+    bar.finish_and_clear();
+    Ok(Proof { report, confirmation: None, certificate: None })
 }
 
 fn say(ui: &Ui, name: &str, proof: &Proof) {

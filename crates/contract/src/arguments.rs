@@ -150,6 +150,30 @@ pub(crate) fn interval(text: &Spanned<[i64; 2]>, element: Element) -> Result<(i6
     Ok((lo, hi))
 }
 
+/// Bits of a field that is packed into bytes, and the bytes of all.
+pub(crate) fn fields(
+    bits: &Spanned<u8>,
+    element: Element,
+    length: usize,
+    ranges: &[(i64, i64)],
+) -> Result<(u8, usize), At> {
+    let (at, d) = (bits.span().start, *bits.as_ref());
+    if element != Element::U8 {
+        return Err((at, "fields of `bits` lie in bytes: `element = \"u8\"` is expected".into()));
+    }
+    if !(1..=32).contains(&d) || d == 8 {
+        return Err((at, format!("bits = {d}: a number from 1 to 32 is expected, and none for 8")));
+    }
+    let all = length * usize::from(d);
+    if !all.is_multiple_of(8) {
+        return Err((at, format!("{length} fields of {d} bits are no whole number of bytes")));
+    }
+    match ranges.iter().find(|r| r.1 >= 1 << d) {
+        Some(r) => Err((at, format!("the range [{}, {}] exceeds {d} bits", r.0, r.1))),
+        None => Ok((d, all / 8)),
+    }
+}
+
 /// An alignment, the element's own if there is none.
 pub(crate) fn alignment(text: Option<&Spanned<u64>>, element: Element) -> Result<u64, At> {
     let Some(text) = text else { return Ok(u64::from(element.bits() / 8)) };

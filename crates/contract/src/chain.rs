@@ -14,33 +14,59 @@
 //!
 //! # … the other steps
 //!
+//! [[define]]                      # a name for what the claims need
+//! name = "w"
+//! computes = "a * b"              # in the ring, of the arrays' contents before the first call
+//!
 //! [[output]]
 //! name = "c"
-//! computes = "a * b"              # in the ring, of the arrays' contents before the first call
-//! range = [-1664, 1664]
+//! each = "(w mod 3329) mod 2"     # by coefficient, over the integers; or `computes`, as above
+//! range = [0, 1]
 //! ```
 //!
 //! A chain *fits* if each function gets what its contract allows: elements in the order that it reads, in its range and
-//! of its type. What an array holds after a call then follows from the contracts alone. Objects come in later: the whole
+//! of its type. Contracts are those of a ring, or those of a function for each element. What an array holds after a call then follows from the contracts alone. Objects come in later: the whole
 //! is proved once each contract is.
 
+mod callee;
+mod claims;
 mod formula;
+mod values;
 mod walk;
 
-pub use formula::Formula;
+pub use callee::Callee;
 
 use crate::clauses::At;
-use crate::contract::{Contract, ContractError, Element};
+use crate::contract::{ContractError, Element};
+use ringforge_ring::Ring;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 use walk::Walk;
 
+/// A contract that a chain names.
+#[derive(Clone, Debug)]
+pub struct Called {
+    /// Its file, as the text names it.
+    pub file: String,
+    /// The ranges that the step gives it: ` with a in [0, 4095]`, or nothing.
+    pub ranges: String,
+    /// What the function promises, with these ranges.
+    pub contract: Callee,
+}
+
+impl Called {
+    /// The file, and the ranges.
+    pub fn name(&self) -> String {
+        format!("{}{}", self.file, self.ranges)
+    }
+}
+
 /// A chain that fits.
 #[derive(Clone, Debug)]
 pub struct Chain {
-    /// The contracts, each once, by the name that the text gives it.
-    pub contracts: Vec<(String, Contract)>,
+    /// The contracts, each once, by the name that the text gives it, and by the ranges of the step.
+    pub contracts: Vec<Called>,
     /// What the calls compute together, if each function fulfils its contract.
     pub claims: Vec<String>,
     /// What the caller promises beside the assumptions of the contracts.
@@ -52,6 +78,8 @@ pub struct Chain {
 struct Text {
     chain: Spanned<u64>,
     input: Vec<Spanned<InputText>>,
+    #[serde(default)]
+    define: Vec<Spanned<DefineText>>,
     step: Vec<Spanned<StepText>>,
     output: Vec<Spanned<OutputText>>,
 }
@@ -61,9 +89,11 @@ struct Text {
 struct InputText {
     name: Spanned<String>,
     element: Element,
+    bits: Option<Spanned<u8>>,
     range: Spanned<[i64; 2]>,
     elements: Option<Spanned<usize>>,
     transform: Option<Spanned<String>>,
+    order: Option<Spanned<Order>>,
 }
 
 #[derive(Deserialize)]
@@ -71,15 +101,76 @@ struct InputText {
 struct StepText {
     contract: Spanned<String>,
     arguments: BTreeMap<Spanned<String>, Spanned<String>>,
+    #[serde(default)]
+    ranges: BTreeMap<Spanned<String>, Spanned<[i64; 2]>>,
+}
+
+impl StepText {
+    /// The ranges in words: with them, the contract is another one.
+    fn narrowed(&self) -> String {
+        let range = |(argument, range): (&Spanned<String>, &Spanned<[i64; 2]>)| {
+            let [lo, hi] = range.as_ref();
+            format!("{} in [{lo}, {hi}]", argument.as_ref())
+        };
+        let all: Vec<String> = self.ranges.iter().map(range).collect();
+        if all.is_empty() { String::new() } else { format!(" with {}", all.join(", ")) }
+    }
+
+    fn calls(&self, called: &Called) -> bool {
+        called.file == *self.contract.as_ref() && called.ranges == self.narrowed()
+    }
+}
+
+/// What a text says that a polynomial is: an element of a ring, or integers by coefficient.
+struct What<'a> {
+    computes: Option<&'a Spanned<String>>,
+    ring: Option<&'a Spanned<String>>,
+    each: Option<&'a Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DefineText {
+    name: Spanned<String>,
+    elements: Option<Spanned<usize>>,
+    computes: Option<Spanned<String>>,
+    ring: Option<Spanned<String>>,
+    each: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OutputText {
     name: Spanned<String>,
-    computes: Spanned<String>,
+    elements: Option<Spanned<usize>>,
+    computes: Option<Spanned<String>>,
+    ring: Option<Spanned<String>>,
+    each: Option<Spanned<String>>,
     range: Spanned<[i64; 2]>,
     transform: Option<Spanned<String>>,
+    order: Option<Spanned<Order>>,
+}
+
+/// The order of a transform: without one, it is the contract's own.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Order {
+    /// Coefficient i of leaf j at place d·j + i.
+    Standard,
+}
+
+impl DefineText {
+    fn what(&self) -> What<'_> {
+        let DefineText { computes, ring, each, .. } = self;
+        What { computes: computes.as_ref(), ring: ring.as_ref(), each: each.as_ref() }
+    }
+}
+
+impl OutputText {
+    fn what(&self) -> What<'_> {
+        let OutputText { computes, ring, each, .. } = self;
+        What { computes: computes.as_ref(), ring: ring.as_ref(), each: each.as_ref() }
+    }
 }
 
 /// Whether a text is a chain's, and no contract's.
@@ -98,7 +189,7 @@ impl Chain {
     /// With the position of the first thing that is wrong, or of the first call that does not fit.
     pub fn parse(
         text: &str,
-        read: impl Fn(&str) -> Result<Contract, String>,
+        read: impl Fn(&str) -> Result<Callee, String>,
     ) -> Result<Chain, ContractError> {
         let at = |(offset, message): At| ContractError::at(text, offset, message);
         let parsed: Text = toml::from_str(text)
@@ -106,43 +197,66 @@ impl Chain {
         if *parsed.chain.as_ref() != 1 {
             return Err(at((parsed.chain.span().start, "this tool reads `chain = 1`".into())));
         }
-        let mut contracts: Vec<(String, Contract)> = Vec::new();
+        let mut contracts: Vec<Called> = Vec::new();
+        let mut rings: Vec<Ring> = Vec::new();
         for step in &parsed.step {
             let file = &step.as_ref().contract;
-            if contracts.iter().any(|(known, _)| known == file.as_ref()) {
+            if contracts.iter().any(|known| step.as_ref().calls(known)) {
                 continue;
             }
-            let contract = read(file.as_ref()).map_err(|m| at((file.span().start, m)))?;
-            if let Some((first, other)) = contracts.first() {
-                let differs = if other.ring != contract.ring {
-                    Some(format!("the ring {}, and `{first}` has {}", contract.ring, other.ring))
-                } else if other.abi != contract.abi {
-                    let (this, that) = (contract.abi.name(), other.abi.name());
-                    Some(format!("the abi \"{this}\", and `{first}` has \"{that}\""))
-                } else {
-                    None
-                };
-                if let Some(differs) = differs {
-                    let m = format!("`{}` has {differs}: a chain has one", file.as_ref());
-                    return Err(at((file.span().start, m)));
-                }
+            let start = file.span().start;
+            let mut contract = read(file.as_ref()).map_err(|m| at((start, m)))?;
+            for (argument, range) in &step.as_ref().ranges {
+                contract.narrow(argument, range).map_err(at)?;
             }
-            for given in &contract.given {
-                let other = contracts.iter().flat_map(|(_, c)| &c.given);
+            if let Some(m) = contract.refused() {
+                return Err(at((start, format!("`{}` {m}", contract.symbol()))));
+            }
+            if let Some(first) = contracts.first()
+                && first.contract.abi() != contract.abi()
+            {
+                let (this, that) = (contract.abi().name(), first.contract.abi().name());
+                let first = &first.file;
+                let m = format!(
+                    "`{}` has the abi \"{this}\", and `{first}` has \"{that}\": a chain has one",
+                    file.as_ref()
+                );
+                return Err(at((start, m)));
+            }
+            if let Some(ring) = contract.ring().filter(|ring| !rings.contains(ring)) {
+                if let Some(other) = rings.iter().find(|r| r.degree() != ring.degree()) {
+                    let m = format!(
+                        "`{}` has the ring {ring}, and another contract has {other}: rings of a chain have one degree",
+                        file.as_ref()
+                    );
+                    return Err(at((start, m)));
+                }
+                rings.push(ring.clone());
+            }
+            for given in contract.given() {
+                let other = contracts.iter().flat_map(|c| c.contract.given());
                 let mut same = other.filter(|g| g.symbol == given.symbol);
                 if same.any(|g| (g.element, &g.values) != (given.element, &given.values)) {
                     let m = format!("`{}` is given otherwise by another contract", given.symbol);
-                    return Err(at((file.span().start, m)));
+                    return Err(at((start, m)));
                 }
             }
-            contracts.push((file.as_ref().clone(), contract));
+            let (file, ranges) = (file.as_ref().clone(), step.as_ref().narrowed());
+            contracts.push(Called { file, ranges, contract });
         }
-        let Some((_, first)) = contracts.first() else {
+        if contracts.is_empty() {
             return Err(at((0, "a chain has a [[step]] at least".into())));
-        };
-        let mut walk = Walk::new(&contracts, &first.ring);
+        }
+        if rings.is_empty() {
+            return Err(at((0, "a chain has a contract with a ring at least".into())));
+        }
+        let mut walk = Walk::new(&contracts, &rings);
         for input in &parsed.input {
             walk.input(input.as_ref()).map_err(at)?;
+        }
+        let mut defined = Vec::new();
+        for define in &parsed.define {
+            defined.push(walk.define(define.as_ref()).map_err(at)?);
         }
         for (i, step) in parsed.step.iter().enumerate() {
             walk.step(i, step).map_err(at)?;
@@ -155,6 +269,7 @@ impl Chain {
         for output in &parsed.output {
             claims.push(walk.output(output.as_ref()).map_err(at)?);
         }
+        claims.extend(defined);
         let assumptions = walk.assumptions(&parsed);
         Ok(Chain { contracts, claims, assumptions })
     }

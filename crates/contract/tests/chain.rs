@@ -1,7 +1,6 @@
 //! Chains: what fits, what does not, and where errors point.
 
-use ringforge_contract::Contract;
-use ringforge_contract::chain::Chain;
+use ringforge_contract::chain::{Callee, Chain};
 use std::fmt::Write as _;
 
 const RING: &str = "Z17[x]/(x^4 + 1)";
@@ -30,7 +29,7 @@ fn contract(symbol: &str, computes: &str, more: &str, arguments: &[&str]) -> Str
 }
 
 /// The contracts of a small library.
-fn read(file: &str) -> Result<Contract, String> {
+fn read(file: &str) -> Result<Callee, String> {
     let t = format!("transform = {{ {LAYOUT} }}");
     let ordered = |order: &str| format!("transform = {{ {LAYOUT}, order = {order} }}");
     let text = match file {
@@ -135,7 +134,7 @@ fn read(file: &str) -> Result<Contract, String> {
         }
         _ => return Err(format!("no file {file}")),
     };
-    Contract::parse(&text).map_err(|e| e.to_string())
+    Callee::parse(&text).map_err(|e| e.to_string())
 }
 
 /// Inputs are `name element range [key=value]`, steps `contract argument=array …`, outputs `name range formula`.

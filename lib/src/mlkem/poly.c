@@ -162,6 +162,7 @@ static inline int16_t rf_mlkem_decompressed(int16_t x, int d)
 RF_MLKEM_LOOP(center, (int16_t a[256]), (a),
               a[i] = (int16_t)(a[i] - (RF_MLKEM_Q & ((RF_MLKEM_Q / 2 - a[i]) >> 15))))
 RF_MLKEM_LOOP(add, (int16_t a[256], const int16_t b[256]), (a, b), a[i] = (int16_t)(a[i] + b[i]))
+RF_MLKEM_LOOP(sub, (int16_t a[256], const int16_t b[256]), (a, b), a[i] = (int16_t)(a[i] - b[i]))
 
 void RF_NS(mlkem_freeze)(int16_t a[256])
 {

@@ -41,6 +41,7 @@ void RF_NS(mlkem_center)(int16_t a[256]);
 void RF_NS(mlkem_scale_add)(int16_t a[256], const int16_t b[256]);
 /* a = a + b, without reduction. */
 void RF_NS(mlkem_add)(int16_t a[256], const int16_t b[256]);
+void RF_NS(mlkem_sub)(int16_t a[256], const int16_t b[256]);
 
 /* ByteEncode_12 of a in [0, 3328], and ByteDecode_12: 0 if all coefficients were below 3329. */
 void RF_NS(mlkem_encode)(uint8_t out[384], const int16_t a[256]);

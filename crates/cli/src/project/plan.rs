@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use ringforge_machine::Object;
-use ringforge_prove::chain::{self, Chain};
+use ringforge_prove::chain::{self, Called, Callee, Chain};
 use ringforge_prove::constant_time::SafetyContract;
 use ringforge_prove::constant_time::contract::{self as constant_time, Function};
 use ringforge_prove::contract::Abi;
-use ringforge_prove::map::{self, MapContract};
 use serde::Serialize;
 
 use super::task::{Label, Part, Promise, Task};
@@ -171,10 +170,10 @@ impl<'a> Plan<'a> {
             .map_err(|e| proof::refused_as("this chain does not fit", origin, text, e))?;
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
         let (mut parts, mut texts) = (Vec::new(), vec![text.to_owned()]);
-        for (beside, contract) in &chain.contracts {
+        for Called { file: beside, contract, .. } in &chain.contracts {
             let (mut found, mut nowhere): (Vec<Part>, Vec<String>) = Default::default();
             for object in objects {
-                match object.function(&contract.symbol, contract.abi)? {
+                match object.function(contract.symbol(), contract.abi())? {
                     Place::OtherProcessor => (),
                     Place::Nowhere(why) => nowhere.push(why),
                     Place::Here(part) => found.push(part),
@@ -184,13 +183,13 @@ impl<'a> Plan<'a> {
                 let names: Vec<&str> = found.iter().map(|p| p.found.name.as_str()).collect();
                 let m = format!(
                     "the chain `{origin}` calls `{}`, which {} define: which is meant? name one of them",
-                    contract.symbol,
+                    contract.symbol(),
                     names.join(" and ")
                 );
                 return Err(Failure::input(m));
             }
             let Some(part) = found.pop() else {
-                self.leave_out(objects, contract.symbol.clone(), origin, nowhere);
+                self.leave_out(objects, contract.symbol().to_string(), origin, nowhere);
                 return Ok(());
             };
             parts.push(part);
@@ -236,12 +235,6 @@ fn promised(origin: &str, text: &str) -> Result<Vec<(String, Abi, Promise)>, Fai
         };
         return Ok(whole.functions.iter().map(alone).collect());
     }
-    if map::is_for(text) {
-        let contract = MapContract::parse(text).map_err(|e| proof::refused(origin, text, e))?;
-        let symbol = contract.symbol.clone();
-        return Ok(vec![(symbol, contract.abi, Promise::Map(Box::new(contract)))]);
-    }
-    let contract = proof::contract(origin, text, None)?;
-    let symbol = contract.symbol.clone();
-    Ok(vec![(symbol, contract.abi, Promise::Computes(Box::new(contract)))])
+    let callee = Callee::parse(text).map_err(|e| proof::refused(origin, text, e))?;
+    Ok(vec![(callee.symbol().to_string(), callee.abi(), Promise::Function(Box::new(callee)))])
 }

@@ -2,27 +2,24 @@
 
 use std::path::Path;
 
-use ringforge_prove::chain::Chain;
+use ringforge_prove::chain::{Called, Callee, Chain};
 use ringforge_prove::constant_time::{SafetyContract, check};
-use ringforge_prove::contract::Contract;
-use ringforge_prove::map::{self, MapContract};
 use ringforge_prove::{Options, Progress, Reason, Verdict};
 use serde::{Deserialize, Serialize};
 
+use crate::chain;
 use crate::objects::Found;
-use crate::proof::{self, Named, Proof};
+use crate::proof::{self, Named};
 use crate::ui::{Failure, Ui};
-use crate::verdict::{confirm, together};
+use crate::verdict::together;
 
 /// What a function promises.
 #[derive(Clone)]
 pub enum Promise {
     /// One function of a contract of constant time.
     ConstantTime(SafetyContract),
-    /// A product, a transform, and their kind.
-    Computes(Box<Contract>),
-    /// A formula for each element.
-    Map(Box<MapContract>),
+    /// What one function computes, in a ring or by coefficient.
+    Function(Box<Callee>),
     /// What several functions compute together.
     Chain(Box<Chain>),
 }
@@ -105,20 +102,11 @@ impl Task<'_> {
                     report: json(&report)?,
                 })
             }
-            Promise::Map(contract) => {
-                let part = part(0)?;
-                let report = map::prove(part.found.bytes, contract, options, &mut Silent);
-                let mut proof = Proof { report, confirmation: None, certificate: None };
-                if confirms {
-                    crate::map::confirm(part.path, contract, &mut proof);
-                }
-                of(&proof)
-            }
-            Promise::Computes(contract) => of(&computes(part(0)?, contract, options, confirms)?),
+            Promise::Function(callee) => proved(part(0)?, callee, options, confirms),
             Promise::Chain(chain) => {
                 let mut findings = Vec::new();
-                for (at, (_, contract)) in chain.contracts.iter().enumerate() {
-                    findings.push(of(&computes(part(at)?, contract, options, confirms)?)?);
+                for (at, Called { contract, .. }) in chain.contracts.iter().enumerate() {
+                    findings.push(proved(part(at)?, contract, options, confirms)?);
                 }
                 Ok(chained(chain, findings))
             }
@@ -127,39 +115,29 @@ impl Task<'_> {
 }
 
 /// The proof of one contract.
-fn computes(
+fn proved(
     part: &Part,
-    contract: &Contract,
+    callee: &Callee,
     options: &Options,
     confirms: bool,
-) -> Result<Proof, Failure> {
+) -> Result<Finding, Failure> {
     let quiet = Ui { json: false, quiet: true };
-    let object = [Named { name: &part.found.name, bytes: part.found.bytes }];
-    let proofs = proof::prove(&quiet, &object, contract, options.clone())?;
-    let [mut proof] = <[Proof; 1]>::try_from(proofs)
-        .map_err(|_| Failure::failed("the prover says nothing of the object"))?;
-    if confirms {
-        confirm(&mut proof, part.path, contract);
-    }
-    Ok(proof)
-}
-
-fn of(proof: &Proof) -> Result<Finding, Failure> {
-    let report = &proof.report;
+    let object = Named { name: &part.found.name, bytes: part.found.bytes };
+    let proof = chain::proved(&quiet, part.path, object, callee, options, confirms)?;
     Ok(Finding {
-        verdict: report.verdict,
+        verdict: proof.report.verdict,
         seconds: proof.seconds(),
-        causes: report.reasons.clone(),
-        reasons: proof::explanation(proof),
-        assumptions: report.assumptions.clone(),
-        report: json(proof)?,
+        causes: proof.report.reasons.clone(),
+        reasons: proof::explanation(&proof),
+        assumptions: proof.report.assumptions.clone(),
+        report: json(&proof)?,
     })
 }
 
 /// What follows for a chain from the findings on its contracts.
 fn chained(chain: &Chain, findings: Vec<Finding>) -> Finding {
     let verdicts: Vec<Verdict> = findings.iter().map(|f| f.verdict).collect();
-    let named = || chain.contracts.iter().map(|c| &c.1.symbol).zip(&findings);
+    let named = || chain.contracts.iter().map(|c| c.contract.symbol()).zip(&findings);
     let reasons = named().flat_map(|(symbol, finding)| {
         finding.reasons.iter().map(move |reason| format!("{symbol}: {reason}"))
     });

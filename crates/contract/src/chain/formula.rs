@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An element of an array: its name, and its place among the elements of the ring that the array holds.
+/// An element of an array or of a definition: its name, and its place among the elements of the ring there.
 pub(super) type Place = (String, usize);
 
 /// Terms beyond these are not followed.
-pub(super) const TERMS: usize = 1 << 14;
+const TERMS: usize = 1 << 14;
 
 /// Σ c·∏ x in the ring: from the factors in order to c in `[1, q)`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Formula {
     terms: BTreeMap<Vec<Place>, u64>,
     q: u64,
@@ -68,7 +68,13 @@ impl Formula {
     }
 
     /// The product in the ring.
-    pub(super) fn product(&self, other: &Formula) -> Formula {
+    ///
+    /// # Errors
+    /// It has too many terms.
+    pub(super) fn product(&self, other: &Formula) -> Result<Formula, String> {
+        if self.terms().saturating_mul(other.terms()) > TERMS {
+            return Err(format!("a product of more than {TERMS} terms is not followed"));
+        }
         let mut result = Formula::zero(self.q);
         for (left, &c) in &self.terms {
             for (right, &d) in &other.terms {
@@ -77,42 +83,46 @@ impl Formula {
                 result.add_term(factors, c * d % self.q);
             }
         }
-        result
+        Ok(result)
     }
 
-    /// Reads a sum such as `169 * a * b[1] - c` in the inputs that are `known`.
+    /// Reads a sum such as `169 * a * b[1] - c` in places: `known` says what each holds.
     ///
     /// # Errors
     /// A byte position in the text, and what is expected there.
     pub(super) fn parse(
         text: &str,
         q: u64,
-        known: impl Fn(&Place) -> Result<(), String>,
+        mut known: impl FnMut(&Place) -> Result<Formula, String>,
     ) -> Result<Formula, (usize, String)> {
         let mut reader = Reader { text, at: 0 };
         let mut sum = Formula::zero(q);
         let mut negative = reader.takes('-');
         loop {
-            let mut factors = Vec::new();
+            let mut product: Option<Formula> = None;
             let mut c = if negative { q - 1 } else { 1 % q };
             loop {
                 match reader.factor()? {
                     (_, Factor::Number(n)) => c = c * (n % q) % q,
                     (at, Factor::Input(place)) => {
-                        known(&place).map_err(|message| (at, message))?;
-                        factors.push(place);
+                        let factor = known(&place).map_err(|message| (at, message))?;
+                        let times = |of: Formula| of.product(&factor);
+                        let new = product.map_or(Ok(factor.clone()), times);
+                        product = Some(new.map_err(|message| (at, message))?);
                     }
                 }
                 if !reader.takes('*') {
                     break;
                 }
             }
-            if factors.is_empty() && c != 0 {
-                let message = "a term is a product with an input, such as `3 * a`";
-                return Err((reader.at, message.into()));
+            match product {
+                Some(product) => sum = sum.plus(&product.times(c)),
+                None if c == 0 => {}
+                None => {
+                    let message = "a term is a product with an input, such as `3 * a`";
+                    return Err((reader.at, message.into()));
+                }
             }
-            factors.sort_unstable();
-            sum.add_term(factors, c);
             negative = match () {
                 () if reader.takes('+') => false,
                 () if reader.takes('-') => true,

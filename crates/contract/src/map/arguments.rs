@@ -2,7 +2,7 @@
 
 use super::MapArgument;
 use super::formula::Formula;
-use crate::arguments::{alignment, interval, span, table};
+use crate::arguments::{alignment, fields, interval, span, table};
 use crate::clauses::At;
 use crate::contract::{Argument, Element, Role};
 use serde::Deserialize;
@@ -103,7 +103,7 @@ fn argument(text: &Spanned<ArgumentText>, names: &[&str]) -> Result<MapArgument,
     }
     let (bits, words) = match &a.bits {
         None => (element.bits(), length),
-        Some(bits) => packed(bits, element, length, [range, exit.unwrap_or(range)])?,
+        Some(bits) => fields(bits, element, length, &[range, exit.unwrap_or(range)])?,
     };
     let formula = match &a.formula {
         None if role.writes() => return Err(missing("formula")),
@@ -126,30 +126,6 @@ fn argument(text: &Spanned<ArgumentText>, names: &[&str]) -> Result<MapArgument,
 /// What a range must fit: the element; of packed fields, that is looked at apart.
 fn element_of(a: &ArgumentText, element: Element) -> Element {
     if a.bits.is_some() { Element::U32 } else { element }
-}
-
-/// Bits of a field, and bytes of all.
-fn packed(
-    bits: &Spanned<u8>,
-    element: Element,
-    length: usize,
-    ranges: [(i64, i64); 2],
-) -> Result<(u8, usize), At> {
-    let (at, d) = (bits.span().start, *bits.as_ref());
-    if element != Element::U8 {
-        return Err((at, "fields of `bits` lie in bytes: `element = \"u8\"` is expected".into()));
-    }
-    if !(1..=32).contains(&d) || d == 8 {
-        return Err((at, format!("bits = {d}: a number from 1 to 32 is expected, and none for 8")));
-    }
-    let all = length * usize::from(d);
-    if !all.is_multiple_of(8) {
-        return Err((at, format!("{length} fields of {d} bits are no whole number of bytes")));
-    }
-    match ranges.iter().find(|r| r.1 >= 1 << d) {
-        Some(r) => Err((at, format!("the range [{}, {}] exceeds {d} bits", r.0, r.1))),
-        None => Ok((d, all / 8)),
-    }
 }
 
 /// A number that is passed by value: the one that is given, or any of a range.

@@ -153,7 +153,20 @@ impl Expr {
         }
     }
 
-    fn value_alone(&self) -> Option<i128> {
+    /// The formula with each argument's element replaced.
+    pub(crate) fn renamed(&self, new: &dyn Fn(usize) -> Expr) -> Expr {
+        let of = |e: &Expr| Box::new(e.renamed(new));
+        match self {
+            Expr::Const(_) => self.clone(),
+            Expr::Element(a) => new(*a),
+            Expr::Unary(op, x, m) => Expr::Unary(*op, of(x), *m),
+            Expr::Binary(op, x, y) => Expr::Binary(*op, of(x), of(y)),
+            Expr::Select(c, x, y) => Expr::Select(of(c), of(x), of(y)),
+        }
+    }
+
+    /// The value of a formula without names.
+    pub(crate) fn value_alone(&self) -> Option<i128> {
         self.arguments().is_empty().then(|| self.value(&|_| 0))?
     }
 

@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
                 let negated = binary(Binary::Sub, Expr::Const(0), inner.clone());
                 Ok(binary(Binary::Max, inner, negated))
             }
-            name => match self.names.iter().position(|n| *n == name) {
+            name => match self.position(name) {
                 Some(argument) => Ok(Expr::Element(argument)),
                 None => {
                     self.at = at;
@@ -208,6 +208,16 @@ impl<'t> Parser<'t> {
                 }
             },
         }
+    }
+
+    /// Which of the names it is, with the index behind it: those of chains have one.
+    fn position(&mut self, name: &str) -> Option<usize> {
+        let rest = &self.text[self.at..];
+        let index = rest.find(']').filter(|_| rest.starts_with('[')).map_or(0, |end| end + 1);
+        let name = format!("{name}{}", &rest[..index]);
+        let found = self.names.iter().position(|n| *n == name)?;
+        self.at += index;
+        Some(found)
     }
 
     fn integer(&mut self, word: &str) -> Parsed {
