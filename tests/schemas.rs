@@ -272,6 +272,7 @@ returns = 0
 
 const CHAIN: &str = r#"chain = 1
 input = [{ name = "a", element = "i16", range = [-1, 1], elements = 2, transform = "g.toml" }]
+define = [{ name = "w", each = "a mod 2" }]
 step = [{ contract = "f.toml", arguments = { r = "a[0]" } }]
 output = [{ name = "a", computes = "a[0]", range = [-1, 1], transform = "g.toml" }]
 "#;
@@ -371,6 +372,7 @@ fn the_other_schemas_are_those_of_their_readers() {
                 ("chain = ", vec![of_chain.clone()]),
                 ("element = ", part("input")),
                 ("contract = ", part("step")),
+                ("each = ", part("define")),
                 ("computes = ", part("output")),
             ],
         ),

@@ -45,7 +45,8 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
     for path in &args.objects {
         let input = Input::read(path)?;
         let Found { name, bytes } = input.defining(&contract.symbol)?;
-        let mut proof = proved(ui, &Named { name: &name, bytes }, &contract, &args.limits.options())?;
+        let mut proof =
+            proved(ui, &Named { name: &name, bytes }, &contract, &args.limits.options())?;
         if !args.no_confirm {
             confirm(path, &contract, &mut proof);
         }

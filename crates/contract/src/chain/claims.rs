@@ -131,7 +131,8 @@ impl Walk<'_> {
         let at = output.name.span().start;
         let (array, first) = formula::place(output.name.as_ref()).map_err(|m| (at, m))?;
         let elements = count(output.elements.as_ref())?;
-        let transform = self.transform(output.transform.as_ref(), output.order.as_ref())?.map(|(_, t)| t);
+        let transform =
+            self.transform(output.transform.as_ref(), output.order.as_ref())?.map(|(_, t)| t);
         let mut said = String::new();
         for k in 0..elements {
             let place = (array.clone(), first + k);
@@ -143,15 +144,13 @@ impl Walk<'_> {
                 Value::Residue(claimed) => {
                     self.is_element(&held, claimed, start)?;
                     self.is_transform(&held, claimed.ring, transform, output)?;
-                    let of = output.transform.as_ref().map_or("", |file| file.as_ref());
-                    let what = match of {
-                        "" => claimed.formula.to_string(),
-                        file => {
-                            let order = match output.order {
-                                Some(_) => " in the standard order",
-                                None => "",
-                            };
-                            format!("T({}), T as in {file}{order},", claimed.formula)
+                    let text = output.computes.as_ref().map_or("", |text| text.as_ref());
+                    let what = match &output.transform {
+                        None => text.to_string(),
+                        Some(file) => {
+                            let standard = output.order.as_ref().map(|_| " in the standard order");
+                            let order = standard.unwrap_or_default();
+                            format!("T({text}), T as in {}{order},", file.as_ref())
                         }
                     };
                     format!("{what} in {}", self.rings[claimed.ring])

@@ -57,8 +57,6 @@ pub(super) struct Values<'a> {
     ranges: BTreeMap<Place, (i64, i64)>,
     /// The functions of coefficients that formulas have met.
     known: Vec<(Place, Each)>,
-    /// What those are called that no text names.
-    pub by: String,
 }
 
 impl Value {
@@ -90,6 +88,14 @@ impl Each {
     }
 }
 
+/// The place of a leaf among others, which it joins.
+fn leaf(leaves: &mut Vec<Leaf>, leaf: Leaf) -> Expr {
+    Expr::Element(leaves.iter().position(|l| *l == leaf).unwrap_or_else(|| {
+        leaves.push(leaf);
+        leaves.len() - 1
+    }))
+}
+
 /// `lo` to `hi` of the residues of x modulo q: the only ones of that range.
 fn within(x: Expr, (lo, hi): (i64, i64), q: u64) -> Expr {
     let modulo = |op, x| Expr::Unary(op, Box::new(x), q.into());
@@ -106,7 +112,7 @@ fn within(x: Expr, (lo, hi): (i64, i64), q: u64) -> Expr {
 
 impl<'a> Values<'a> {
     pub fn new(rings: &'a [Ring]) -> Values<'a> {
-        Values { rings, ranges: BTreeMap::new(), known: Vec::new(), by: String::new() }
+        Values { rings, ranges: BTreeMap::new(), known: Vec::new() }
     }
 
     /// An input, and the range of its coefficients.
@@ -114,36 +120,25 @@ impl<'a> Values<'a> {
         self.ranges.insert(place, range);
     }
 
-    /// `expr` of these operands. A residue whose words lie in less than q integers is exact, and so is one of which
-    /// the expression takes the remainder by q.
-    pub fn of(&self, expr: &Expr, operands: &[Operand]) -> Each {
+    /// `expr` of these operands. A residue whose words lie in less than q integers is exact, and so is the remainder by q of
+    /// what is a sum of residues modulo q.
+    pub fn of(&mut self, expr: &Expr, operands: &[Operand]) -> Each {
         let mut leaves: Vec<Leaf> = Vec::new();
         let expr = self.put(expr, operands, &mut leaves);
         Each { expr, leaves }
     }
 
-    fn put(&self, expr: &Expr, operands: &[Operand], leaves: &mut Vec<Leaf>) -> Expr {
-        let mut leaf = |leaf: Leaf| match leaves.iter().position(|l| *l == leaf) {
-            Some(i) => Expr::Element(i),
-            None => {
-                leaves.push(leaf);
-                Expr::Element(leaves.len() - 1)
-            }
-        };
+    fn put(&mut self, expr: &Expr, operands: &[Operand], leaves: &mut Vec<Leaf>) -> Expr {
         match expr {
-            Expr::Unary(op @ (Unary::Mod | Unary::Cmod), x, m) => {
-                if let (Expr::Element(a), m) = (&**x, *m)
-                    && let Value::Residue(r) = operands[*a].0
-                    && m == i128::from(self.rings[r.ring].q())
-                {
-                    return Expr::Unary(*op, Box::new(leaf(Leaf::Least(r.clone()))), m);
-                }
-                Expr::Unary(*op, Box::new(self.put(x, operands, leaves)), *m)
-            }
-            Expr::Unary(op, x, m) => Expr::Unary(*op, Box::new(self.put(x, operands, leaves)), *m),
-            Expr::Binary(op, x, y) => {
+            Expr::Unary(op, x, m) => {
                 let x = self.put(x, operands, leaves);
-                Expr::Binary(*op, Box::new(x), Box::new(self.put(y, operands, leaves)))
+                let remainder = matches!(op, Unary::Mod | Unary::Cmod);
+                let known = if remainder { self.remainder(&x, *m, leaves) } else { None };
+                Expr::Unary(*op, Box::new(known.unwrap_or(x)), *m)
+            }
+            Expr::Binary(op, x, y) => {
+                let [x, y] = [x, y].map(|e| Box::new(self.put(e, operands, leaves)));
+                Expr::Binary(*op, x, y)
             }
             Expr::Select(c, x, y) => {
                 let [c, x, y] = [c, x, y].map(|e| Box::new(self.put(e, operands, leaves)));
@@ -152,22 +147,33 @@ impl<'a> Values<'a> {
             Expr::Const(_) => expr.clone(),
             Expr::Element(a) => match operands[*a] {
                 (Value::Each(each), _) => {
-                    let places: Vec<Expr> = each.leaves.iter().cloned().map(leaf).collect();
+                    let places: Vec<Expr> =
+                        each.leaves.iter().map(|l| leaf(leaves, l.clone())).collect();
                     each.expr.renamed(&|i| places[i].clone())
                 }
                 (Value::Residue(r), range) => {
                     let q = self.rings[r.ring].q();
                     match range.filter(|(lo, hi)| hi.abs_diff(*lo) < q) {
-                        Some(range) => within(leaf(Leaf::Least(r.clone())), range, q),
-                        None => leaf(Leaf::Any(r.clone())),
+                        Some(range) => within(leaf(leaves, Leaf::Least(r.clone())), range, q),
+                        None => leaf(leaves, Leaf::Any(r.clone())),
                     }
                 }
             },
         }
     }
 
+    /// What x is modulo m, if m is a ring's q and x is made of residues of it.
+    fn remainder(&mut self, x: &Expr, m: i128, leaves: &mut Vec<Leaf>) -> Option<Expr> {
+        let ring = x.arguments().into_iter().find_map(|i| match &leaves[i] {
+            Leaf::Least(r) | Leaf::Any(r) if m == self.rings[r.ring].q().into() => Some(r.ring),
+            _ => None,
+        })?;
+        let (formula, transform) = self.congruent(x, leaves, ring)?;
+        Some(leaf(leaves, Leaf::Least(Residue { ring, formula, transform })))
+    }
+
     /// The value as exact integers.
-    pub fn exact(&self, operand: Operand) -> Option<Each> {
+    pub fn exact(&mut self, operand: Operand) -> Option<Each> {
         let each = self.of(&Expr::Element(0), &[operand]);
         (!each.is_loose()).then_some(each)
     }
@@ -261,12 +267,7 @@ impl<'a> Values<'a> {
         if let Some((place, _)) = self.known.iter().find(|(_, e)| self.differ(e, &each).is_ok()) {
             return place.clone();
         }
-        let place = wanted.unwrap_or_else(|| {
-            (0..)
-                .map(|k| (format!("({})", self.by), k))
-                .find(|place| !self.known.iter().any(|(known, _)| known == place))
-                .unwrap_or_default()
-        });
+        let place = wanted.unwrap_or_else(|| (format!("({})", self.spelled(&each)), 0));
         self.known.push((place.clone(), each));
         place
     }
@@ -281,14 +282,8 @@ impl<'a> Values<'a> {
             return Err("a coefficient is known modulo q alone".into());
         }
         if found.leaves != claimed.leaves {
-            let of = |e: &Each| match e.leaves.as_slice() {
-                [] => "a constant".to_string(),
-                leaves => {
-                    let names: Vec<String> = leaves.iter().map(|l| self.text(l)).collect();
-                    format!("a function of {}", names.join(" and "))
-                }
-            };
-            return Err(format!("it is {}, not {}", of(&found), of(&claimed)));
+            let [found, claimed] = [&found, &claimed].map(|each| self.spelled(each));
+            return Err(format!("it is {found}, not {claimed}"));
         }
         if found.expr == claimed.expr {
             return Ok(());
@@ -335,12 +330,17 @@ impl<'a> Values<'a> {
         }
     }
 
+    /// The function as a formula.
+    fn spelled(&self, each: &Each) -> String {
+        each.expr.spelled(&|i| self.text(&each.leaves[i]))
+    }
+
     fn text(&self, leaf: &Leaf) -> String {
         match leaf {
             Leaf::Input(place) => name(place),
             Leaf::Least(r) | Leaf::Any(r) => {
                 let of = if r.transform.is_some() { "T" } else { "" };
-                format!("{of}({}) mod {}", r.formula, self.rings[r.ring].q())
+                format!("({of}({}) mod {})", r.formula, self.rings[r.ring].q())
             }
         }
     }

@@ -176,7 +176,6 @@ impl<'a> Walk<'a> {
         };
         let symbol = callee.symbol();
         let by = format!("`{symbol}` (step {})", number + 1);
-        self.values.by = by.clone();
         let slots = callee.slots();
         for given in step.arguments.keys() {
             let fits = |a: &&Slot| a.memory.name == *given.as_ref() && a.is_array();

@@ -165,6 +165,32 @@ impl Expr {
         }
     }
 
+    /// The formula in full, `element` says how an argument is named.
+    pub(crate) fn spelled(&self, element: &dyn Fn(usize) -> String) -> String {
+        let of = |e: &Expr| e.spelled(element);
+        match self {
+            Expr::Const(c) => c.to_string(),
+            Expr::Element(a) => element(*a),
+            Expr::Unary(Unary::Floor, x, m) => format!("floor({} / {m})", of(x)),
+            Expr::Unary(Unary::Mod, x, m) => format!("({} mod {m})", of(x)),
+            Expr::Unary(Unary::Cmod, x, m) => format!("({} cmod {m})", of(x)),
+            Expr::Binary(op, x, y) => {
+                let sign = match op {
+                    Binary::Min => return format!("min({}, {})", of(x), of(y)),
+                    Binary::Max => return format!("max({}, {})", of(x), of(y)),
+                    Binary::Add => "+",
+                    Binary::Sub => "-",
+                    Binary::Mul => "*",
+                    Binary::Less => "<",
+                    Binary::AtMost => "<=",
+                    Binary::Equal => "==",
+                };
+                format!("({} {sign} {})", of(x), of(y))
+            }
+            Expr::Select(c, x, y) => format!("({} ? {} : {})", of(c), of(x), of(y)),
+        }
+    }
+
     /// The value of a formula without names.
     pub(crate) fn value_alone(&self) -> Option<i128> {
         self.arguments().is_empty().then(|| self.value(&|_| 0))?
