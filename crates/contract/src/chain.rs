@@ -121,11 +121,12 @@ impl StepText {
     }
 }
 
-/// What a text says that a polynomial is: an element of a ring, or integers by coefficient.
-struct What<'a> {
-    computes: Option<&'a Spanned<String>>,
-    ring: Option<&'a Spanned<String>>,
-    each: Option<&'a Spanned<String>>,
+/// What a text says that a polynomial is.
+enum What<'a> {
+    /// An element of a ring, which is named where there are several.
+    Computes(&'a Spanned<String>, Option<&'a Spanned<String>>),
+    /// Integers by coefficient.
+    Each(&'a Spanned<String>),
 }
 
 #[derive(Deserialize)]
@@ -160,16 +161,37 @@ enum Order {
 }
 
 impl DefineText {
-    fn what(&self) -> What<'_> {
-        let DefineText { computes, ring, each, .. } = self;
-        What { computes: computes.as_ref(), ring: ring.as_ref(), each: each.as_ref() }
+    fn what(&self) -> Result<What<'_>, At> {
+        what(&self.name, self.computes.as_ref(), self.ring.as_ref(), self.each.as_ref())
     }
 }
 
 impl OutputText {
-    fn what(&self) -> What<'_> {
-        let OutputText { computes, ring, each, .. } = self;
-        What { computes: computes.as_ref(), ring: ring.as_ref(), each: each.as_ref() }
+    fn what(&self) -> Result<What<'_>, At> {
+        what(&self.name, self.computes.as_ref(), self.ring.as_ref(), self.each.as_ref())
+    }
+}
+
+/// The one claim that a text makes.
+fn what<'a>(
+    name: &Spanned<String>,
+    computes: Option<&'a Spanned<String>>,
+    ring: Option<&'a Spanned<String>>,
+    each: Option<&'a Spanned<String>>,
+) -> Result<What<'a>, At> {
+    match (computes, ring, each) {
+        (Some(computes), ring, None) => Ok(What::Computes(computes, ring)),
+        (None, None, Some(each)) => Ok(What::Each(each)),
+        (None, Some(ring), Some(_)) => {
+            Err((ring.span().start, "`ring` belongs to `computes`: leave it out".into()))
+        }
+        (Some(_), _, Some(each)) => {
+            Err((each.span().start, "`computes` and `each` are two claims: leave one out".into()))
+        }
+        (None, _, None) => {
+            let m = "missing `computes` (in the ring) or `each` (by coefficient)";
+            Err((name.span().start, m.into()))
+        }
     }
 }
 
@@ -196,6 +218,12 @@ impl Chain {
             .map_err(|e| at((e.span().map_or(0, |s| s.start), e.message().to_string())))?;
         if *parsed.chain.as_ref() != 1 {
             return Err(at((parsed.chain.span().start, "this tool reads `chain = 1`".into())));
+        }
+        for define in &parsed.define {
+            define.as_ref().what().map_err(at)?;
+        }
+        for output in &parsed.output {
+            output.as_ref().what().map_err(at)?;
         }
         let mut contracts: Vec<Called> = Vec::new();
         let mut rings: Vec<Ring> = Vec::new();

@@ -210,7 +210,12 @@ fn what_is_exact_is_so_by_its_range() {
     assert!(e.message.contains("it is 4, not -4"), "{e}");
     let moved = [MUL, "plus-one a=c out=c"];
     fits(&AB, &[W], &moved, &["c: each = \"w cmod 17 + 1\"; range = [-8, 10]"]);
-    wrong(&[W], &moved, &["c: each = \"(w + 1) cmod 17\"; range = [-8, 10]"], "it is ((((a * b) mod 17) cmod 17) + 1), not");
+    wrong(
+        &[W],
+        &moved,
+        &["c: each = \"(w + 1) cmod 17\"; range = [-8, 10]"],
+        "it is ((((a * b) mod 17) cmod 17) + 1), not",
+    );
     wrong(&[W], &moved, &["c: each = \"w cmod 17\"; range = [-8, 10]"], "not");
 }
 

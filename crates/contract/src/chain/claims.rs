@@ -23,7 +23,7 @@ impl Walk<'_> {
             if self.named.contains_key(&place) {
                 return Err((at, format!("two things are called `{}`", name(&place))));
             }
-            let (value, _) = self.claimed(at, &define.what(), (k, elements))?;
+            let (value, _) = self.claimed(&define.what()?, (k, elements))?;
             let value = match value {
                 Value::Each(each) => {
                     self.values.named(&each, Some(place.clone()));
@@ -33,10 +33,9 @@ impl Walk<'_> {
             };
             self.named.insert(place, value);
         }
-        let what = match (&define.computes, &define.each) {
-            (Some(text), _) => text.as_ref().clone(),
-            (_, Some(text)) => format!("{}, by coefficient", text.as_ref()),
-            _ => String::new(),
+        let what = match define.what()? {
+            What::Computes(text, _) => text.as_ref().clone(),
+            What::Each(text) => format!("{}, by coefficient", text.as_ref()),
         };
         Ok(format!("where {} = {what}{}", define.name.as_ref(), of_each(elements)))
     }
@@ -44,13 +43,12 @@ impl Walk<'_> {
     /// The value that a text claims, and where the text is. Element `k` of `elements` is meant where a name has as many.
     fn claimed(
         &mut self,
-        at: usize,
         what: &What,
         (k, elements): (usize, usize),
     ) -> Result<(Value, usize), At> {
-        match (what.computes, what.each) {
-            (Some(text), None) => {
-                let ring = self.ring_of(at, what.ring)?;
+        match *what {
+            What::Computes(text, ring) => {
+                let ring = self.ring_of(text.span().start, ring)?;
                 let (named, inputs, values) = (&self.named, &self.inputs, &mut self.values);
                 let known = |place: &Place| {
                     let value = named.get(place).ok_or_else(|| unknown(place, named, inputs))?;
@@ -65,7 +63,7 @@ impl Walk<'_> {
                 let value = Value::Residue(Residue { ring, formula, transform: None });
                 Ok((value, text.span().start))
             }
-            (None, Some(text)) => {
+            What::Each(text) => {
                 let start = text.span().start;
                 let mut names: Vec<String> = Vec::new();
                 let mut operands: Vec<Operand> = Vec::new();
@@ -95,13 +93,6 @@ impl Walk<'_> {
                         "an element of a ring is known modulo q: take its remainder, such as `(w mod 3329)`".into(),
                     )),
                 }
-            }
-            (Some(_), Some(each)) => Err((
-                each.span().start,
-                "`computes` and `each` are two claims: leave one out".into(),
-            )),
-            (None, None) => {
-                Err((at, "missing `computes` (in the ring) or `each` (by coefficient)".into()))
             }
         }
     }
@@ -139,7 +130,7 @@ impl Walk<'_> {
             let Some(held) = self.held.get(&place).cloned() else {
                 return Err((at, format!("nothing was written to `{}`", name(&place))));
             };
-            let (claimed, start) = self.claimed(at, &output.what(), (k, elements))?;
+            let (claimed, start) = self.claimed(&output.what()?, (k, elements))?;
             said = match &claimed {
                 Value::Residue(claimed) => {
                     self.is_element(&held, claimed, start)?;
