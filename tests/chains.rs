@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Sandbox, arm_compilers, compilers, in_parallel, run};
+use common::{Sandbox, arm_compilers, compilers, in_parallel, m4_compilers, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -93,12 +93,10 @@ fn chains_for(machine: &str, abi: &str) -> Sandbox {
         std::fs::create_dir_all(dir.path().join(to)).expect("a directory");
         for file in std::fs::read_dir(from).expect("contracts").map(|f| f.expect("a file").path()) {
             let text = std::fs::read_to_string(&file).expect("a contract");
-            let text = match from == CHAINS {
-                true => {
-                    text.replace("_c.toml", &format!("_{machine}.toml")).replace("sysv-x86-64", abi)
-                }
-                false => text,
-            };
+            let mut text = text.replace("sysv-x86-64", abi);
+            if from == CHAINS {
+                text = text.replace("_c.toml", &format!("_{machine}.toml"));
+            }
             let name = file.file_name().and_then(|name| name.to_str()).expect("a name");
             dir.file(&format!("{to}/{name}"), &text);
         }
@@ -135,6 +133,9 @@ fn ways() -> Vec<Way> {
     }
     for (cc, flags) in arm_compilers() {
         ways.push(("neon", "aapcs64", cc, flags.to_vec()));
+    }
+    for (cc, flags) in m4_compilers() {
+        ways.push(("c", "aapcs", cc, flags.to_vec()));
     }
     ways
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 impl Walk<'_> {
-    /// A name for what claims are about. Returns the claim that it stands for.
+    /// A name for what claims are about. Returns it in words.
     pub(super) fn define(&mut self, define: &DefineText) -> Result<String, At> {
         let at = define.name.span().start;
         let (array, first) = formula::place(define.name.as_ref()).map_err(|m| (at, m))?;
@@ -228,7 +228,7 @@ fn of_each(elements: usize) -> String {
     }
 }
 
-/// Why a name in a claim stands for nothing.
+/// Why a name in a claim means nothing.
 fn unknown(
     (array, _): &Place,
     named: &BTreeMap<Place, Value>,
