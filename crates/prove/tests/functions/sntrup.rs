@@ -1,0 +1,54 @@
+//! sntrup761's functions of single coefficients in `lib/src/prime`. They are static there: [`SOURCE`] makes them visible.
+
+use super::{Function, argument, map};
+
+/// The library's file, and a function for each of its own.
+pub const SOURCE: &str = "#include <stdint.h>
+#define EXPORT(name, to, from)                                                                     \\
+    static void rf_prime761_##name(to *c, from *a);                                                \\
+    void sntrup761_##name(to *c, from *a) { rf_prime761_##name(c, a); }
+EXPORT(mod3, int16_t, const int16_t)
+EXPORT(times3_mod3, int16_t, const int16_t)
+EXPORT(rounded_residues, uint16_t, const int16_t)
+EXPORT(rounded_words, int16_t, const uint16_t)
+EXPORT(residues, uint16_t, const int16_t)
+EXPORT(words, int16_t, const uint16_t)
+#include \"src/prime/prime761.c\"
+";
+
+/// The rows of the page.
+pub fn functions() -> Vec<Function> {
+    let row = |name: &str, symbol: &str, out: &str, a: &str| {
+        let keys = |keys: &str| format!("length = 761; {keys}");
+        let arguments = [argument("c", "output", &keys(out)), argument("a", "input", &keys(a))];
+        (name.to_string(), format!("sntrup761_{symbol}"), map(&arguments))
+    };
+    let centred = "element = \"i16\"; range = [-2295, 2295]";
+    let small = "element = \"i16\"; range = [-1, 1]";
+    let residue = "element = \"u16\"; range = [0, 4590]";
+    let third = "element = \"u16\"; range = [0, 1530]";
+    let with = |keys: &str, formula: &str| format!("{keys}; formula = \"{formula}\"");
+    vec![
+        row("mod3: a cmod 3", "mod3", &with(small, "a cmod 3"), centred),
+        row(
+            "times3_mod3: (3 a cmod 4591) cmod 3",
+            "times3_mod3",
+            &with(small, "((3 * a) cmod 4591) cmod 3"),
+            centred,
+        ),
+        row(
+            "rounded_residues: Round, as residues of 1531",
+            "rounded_residues",
+            &with(third, "round(a / 3) + 765"),
+            centred,
+        ),
+        row(
+            "rounded_words: the rounded element of residues",
+            "rounded_words",
+            &with(centred, "3 * a - 2295"),
+            third,
+        ),
+        row("residues: a as residues of 4591", "residues", &with(residue, "a + 2295"), centred),
+        row("words: the element of residues", "words", &with(centred, "a - 2295"), residue),
+    ]
+}
