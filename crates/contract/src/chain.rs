@@ -282,6 +282,9 @@ impl Chain {
         for input in &parsed.input {
             walk.input(input.as_ref()).map_err(at)?;
         }
+        for define in &parsed.define {
+            walk.counted(define.as_ref()).map_err(at)?;
+        }
         let mut defined = Vec::new();
         for define in &parsed.define {
             defined.push(walk.define(define.as_ref()).map_err(at)?);

@@ -264,7 +264,8 @@ pub struct ContractError {
 impl ContractError {
     /// An error about what stands at a byte offset.
     pub fn at(text: &str, offset: usize, message: String) -> ContractError {
-        let before = &text[..offset.min(text.len())];
+        // It may be in the middle of a character: where a string in the text has escapes, it is a guess.
+        let before = (0..=offset).rev().find_map(|end| text.get(..end)).unwrap_or("");
         let line = before.matches('\n').count() + 1;
         let col = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
         ContractError { line, col, message }

@@ -44,9 +44,43 @@ fn read(file: &str) -> Result<Callee, String> {
         "mul" => product("mul", RING, "[-8, 8]"),
         "mul-canonical" => product("mul", RING, "[0, 16]"),
         "mul-wide" => product("mul", RING, "[-9, 9]"),
+        "mul-cyclic" => product("mul", "Z17[x]/(x^4 - 1)", "[0, 16]"),
+        "pointwise" => map(
+            "pointwise",
+            &[
+                &array("out", "output", "[0, 8]", "formula = \"floor(a * b mod 17 mod 17 / 2)\""),
+                &array("a", "input", "[0, 16]", ""),
+                &array("b", "input", "[0, 16]", ""),
+            ],
+        ),
+        "minus" => map(
+            "minus",
+            &[
+                &array("r", "inout", "[0, 16]", "exit = [-16, 16]; formula = \"r - b\""),
+                &array("b", "input", "[0, 16]", ""),
+            ],
+        ),
+        "square" => one("square", "[-9, 9]", "[-9, 9]", "a * a + a"),
+        "add" => {
+            let arguments = ["c inout [-8, 8]", "a input [-8, 0]", "b input [-8, 8]"].map(|a| {
+                let [name, role, range] = *a.splitn(3, ' ').collect::<Vec<_>>() else { panic!() };
+                format!("[[argument]]\n{}\n", array(name, role, range, "").replace("; ", "\n"))
+            });
+            format!(
+                "contract = 1\nsymbol = \"add\"\nabi = \"sysv-x86-64\"\nring = \"{RING}\"\ncomputes = \"accumulate\"\nalias = [[\"c\", \"a\"]]\n{LAYOUT}\n{}",
+                arguments.concat()
+            )
+        }
+        "forward-plus" => {
+            let argument = array("r", "inout", "[-8, 8]", "").replace("; ", "\n");
+            format!(
+                "contract = 1\nsymbol = \"plus\"\nabi = \"sysv-x86-64\"\nring = \"Z97[x]/(x^4 - 17x^2 + 52)\"\ncomputes = \"forward\"\n{LAYOUT}\n[[argument]]\n{argument}\n"
+            )
+        }
         "mul3" => product("mul3", OTHER, "[-1, 1]"),
         "round" => one("round", "[-9, 9]", "[0, 1]", "round((a mod 17) * 2 / 17) mod 2"),
         "half" => one("half", "[-9, 16]", "[-5, 8]", "floor(a / 2)"),
+        "halve" => one("half", "[0, 16]", "[0, 8]", "floor(a / 2)"),
         "center" => one("center", "[-30, 30]", "[-8, 8]", "a cmod 17"),
         "small" => one("small", "[-8, 8]", "[-1, 1]", "a cmod 3"),
         "identity" => one("identity", "[-9, 9]", "[-9, 9]", "a"),
@@ -409,4 +443,96 @@ fn transforms_are_no_coefficients() {
     );
     let lone = ["t: element = \"i16\"; range = [-8, 8]; order = \"standard\"", AB[1]];
     refuse(&lone, "t: each = \"t\"; range = [-8, 8]", "`order` belongs to `transform`");
+}
+
+/// Polynomials that no text names may be spelled alike: these are halves of three different products.
+#[test]
+fn names_are_of_one_polynomial() {
+    let inputs = AB.map(|i| i.replace("[-8, 8]", "[0, 16]"));
+    let inputs = [inputs[0].as_str(), inputs[1].as_str()];
+    let difference = |second: &[&str]| {
+        let first = ["mul-canonical c=x a=a b=b", "halve a=x out=h"];
+        let last = ["mul-canonical c=p a=h b=b", "mul-canonical c=q a=i b=b", "minus r=p b=q"];
+        let steps = [&first, second, &last].concat();
+        let zero = format!("p: computes = \"0 * a\"; ring = \"{RING}\"; range = [-16, 16]");
+        Chain::parse(&text(&inputs, &[], &steps, &[&zero]), read).map_err(|e| e.message)
+    };
+    let same = ["mul-canonical c=y a=b b=a", "halve a=y out=i"];
+    assert!(difference(&same).is_ok(), "{:?}", difference(&same));
+    for second in [&["mul-cyclic c=y a=a b=b", "halve a=y out=i"][..], &["pointwise a=a b=b out=i"]]
+    {
+        let message = difference(second).expect_err("another half");
+        assert!(message.contains("/ 2))[0] * b - (floor("), "{message}");
+    }
+}
+
+/// A name without an index is that element which has the claim's number, in a ring as by coefficient.
+#[test]
+fn names_without_an_index() {
+    let inputs = ["a: element = \"i16\"; elements = 2; range = [-8, 8]", AB[1]];
+    let steps = ["mul c=c a=a b=b", "mul c=c[1] a=a[1] b=b"];
+    let output = "c: elements = 2; computes = \"a * b\"; range = [-8, 8]";
+    fits(&inputs, &[], &steps, &[output]);
+    let defined = ["w: elements = 2; computes = \"a * b\""];
+    fits(&inputs, &defined, &steps, &[&output.replace("a * b", "w")]);
+    let refuse = |defined: &[&str], steps: &[&str], output: &str, says: &str| {
+        let error = Chain::parse(&text(&inputs, defined, steps, &[output]), read).expect_err(says);
+        assert!(error.message.contains(says), "{error}");
+    };
+    let first = ["mul c=c a=a b=b", "mul c=c[1] a=a b=b"];
+    refuse(&[], &first, output, "is a * b, not a[1] * b");
+    fits(&inputs, &[], &first, &[&output.replace("a *", "a[0] *")]);
+    // Elements that are defined later count as well.
+    let defined = ["d: each = \"a + 1\"", "e: elements = 2; each = \"d\"", "d[1]: each = \"a[1]\""];
+    refuse(&defined, &steps, output, "expected a number");
+    refuse(&["d: elements = 2; computes = \"d * b\""], &steps, output, "no input is called `d`");
+}
+
+/// T is the map of one ring, even if another has the same numbers.
+#[test]
+fn transforms_of_another_ring() {
+    let output = "a: computes = \"a\"; ring = \"Z97[x]/(x^4 - 17x^2 + 52)\"; range = [-8, 8]";
+    let steps = ["forward-plus r=a", "forward r=b"];
+    fits(&AB, &[], &steps, &[&format!("{output}; transform = \"forward-plus\"")]);
+    wrong(&[], &steps, &[&format!("{output}; transform = \"forward\"")], "in another ring");
+}
+
+/// What would take memory or time without end is refused, and errors in long strings are no accident.
+#[test]
+fn texts_without_measure() {
+    let products: Vec<String> =
+        (0..40).map(|i| format!("mul c=c{} a=c{i} b=c{i}", i + 1)).collect();
+    let products: Vec<&str> =
+        ["mul c=c0 a=a b=b"].into_iter().chain(products.iter().map(String::as_str)).collect();
+    wrong(&[], &products, &["c1: computes = \"a\"; range = [-8, 8]"], "more than 64 factors");
+    let squares = ["square a=a out=a"; 40];
+    let of_c = "c: computes = \"a * b\"; range = [-8, 8]";
+    wrong(&[], &[&[MUL], &squares[..]].concat(), &[of_c], "more parts than are followed");
+    let define = |k: usize| format!("d{}: each = \"d{k} * d{k} - a\"", k + 1);
+    let defined: Vec<String> = (0..40).map(define).collect();
+    let defined: Vec<&str> =
+        ["d0: each = \"a\""].into_iter().chain(defined.iter().map(String::as_str)).collect();
+    wrong(&defined, &[MUL], &[of_c], "more parts than are followed");
+    let long = "c: computes = \"\"\"\u{2003}!\"\"\"; range = [-8, 8]";
+    wrong(&[], &[MUL], &[long], "expected an input");
+}
+
+/// Where an operand is what is added to, the proof takes the values that both may have.
+#[test]
+fn narrower_ranges_have_values_in_common() {
+    let step = |ranges: &str| {
+        let text = text(
+            &AB,
+            &[],
+            &[MUL, "add c=x a=y b=c"],
+            &["c: computes = \"a * b\"; range = [-8, 8]"],
+        );
+        let step = "[[step]]\ncontract = \"add\"\n";
+        assert!(text.contains(step));
+        Chain::parse(&text.replace(step, &format!("{step}ranges = {ranges}\n")), read)
+            .expect_err("x")
+            .message
+    };
+    assert!(step("{ b = [9, 9] }").contains("reads `x`"), "{}", step("{ b = [9, 9] }"));
+    assert!(step("{ a = [9, 9] }").contains("no value in common"), "{}", step("{ a = [9, 9] }"));
 }

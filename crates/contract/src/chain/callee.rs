@@ -117,6 +117,17 @@ impl Callee {
         };
         a.range = interval(range, a.element)?;
         a.exit = a.range;
+        // As in the contract: the proof takes what is common to both.
+        if let Callee::Ring(contract) = self
+            && contract.computes.accumulates()
+            && contract.alias.iter().any(|&(x, y)| {
+                let (x, y) = (contract.arguments[x].range, contract.arguments[y].range);
+                x.0 > y.1 || y.0 > x.1
+            })
+        {
+            let m = "the aliased arguments have no value in common in their ranges";
+            return Err((range.span().start, m.into()));
+        }
         Ok(())
     }
 

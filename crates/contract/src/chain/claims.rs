@@ -13,6 +13,14 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 impl Walk<'_> {
+    /// Counts the elements of a definition. What names mean must not depend on the order of definitions.
+    pub(super) fn counted(&mut self, define: &DefineText) -> Result<(), At> {
+        let at = define.name.span().start;
+        let (array, _) = formula::place(define.name.as_ref()).map_err(|m| (at, m))?;
+        *self.counts.entry(array).or_insert(0) += count(define.elements.as_ref())?;
+        Ok(())
+    }
+
     /// A name for what claims are about. Returns it in words.
     pub(super) fn define(&mut self, define: &DefineText) -> Result<String, At> {
         let at = define.name.span().start;
@@ -50,7 +58,10 @@ impl Walk<'_> {
             What::Computes(text, ring) => {
                 let ring = self.ring_of(text.span().start, ring)?;
                 let (named, inputs, values) = (&self.named, &self.inputs, &mut self.values);
-                let known = |place: &Place| {
+                let counts = &self.counts;
+                let known = |array: &str, element: Option<usize>| {
+                    let element = element.unwrap_or_else(|| meant(counts, array, (k, elements)));
+                    let place = &(array.to_string(), element);
                     let value = named.get(place).ok_or_else(|| unknown(place, named, inputs))?;
                     let element = values.element(value, ring).map(|r| r.formula);
                     element.ok_or_else(|| {
@@ -70,9 +81,7 @@ impl Walk<'_> {
                 for ((array, index), value) in &self.named {
                     names.push(format!("{array}[{index}]"));
                     operands.push((value, None));
-                    let has = self.named.keys().filter(|(other, _)| other == array).count();
-                    let meant = if elements > 1 && has == elements { k } else { 0 };
-                    if *index == meant {
+                    if *index == meant(&self.counts, array, (k, elements)) {
                         names.push(array.clone());
                         operands.push((value, None));
                     }
@@ -86,6 +95,9 @@ impl Walk<'_> {
                     }
                 }
                 let value = self.values.of(&formula.root, &operands);
+                if value.is_long() {
+                    return Err((start, "this has more parts than are followed".into()));
+                }
                 match self.values.exact((&Value::Each(value.clone()), None)) {
                     Some(each) => Ok((Value::Each(each), start)),
                     None => Err((
@@ -122,8 +134,7 @@ impl Walk<'_> {
         let at = output.name.span().start;
         let (array, first) = formula::place(output.name.as_ref()).map_err(|m| (at, m))?;
         let elements = count(output.elements.as_ref())?;
-        let transform =
-            self.transform(output.transform.as_ref(), output.order.as_ref())?.map(|(_, t)| t);
+        let transform = self.transform(output.transform.as_ref(), output.order.as_ref())?;
         let mut said = String::new();
         for k in 0..elements {
             let place = (array.clone(), first + k);
@@ -203,17 +214,17 @@ impl Walk<'_> {
         &mut self,
         held: &Held,
         ring: usize,
-        transform: Option<usize>,
+        transform: Option<(usize, usize)>,
         output: &OutputText,
     ) -> Result<(), At> {
-        let found = self.found(held, ring).and_then(|r| r.transform);
+        let found = self.found(held, ring).and_then(|r| Some((ring, r.transform?)));
         if transform == found {
             return Ok(());
         }
         let m = match (transform, found) {
             (None, _) => "is a transform: name the contract that has it, `transform = \"FILE\"`",
             (_, None) => "is in the standard order: leave `transform` out",
-            _ => "is a transform by other weights, or in another order",
+            _ => "is a transform by other weights, in another order, or in another ring",
         };
         let at = output.name.span().start;
         let start = output.transform.as_ref().map_or(at, |t| t.span().start);
@@ -226,6 +237,11 @@ fn of_each(elements: usize) -> String {
         1 => String::new(),
         count => format!(", for each of {count} elements"),
     }
+}
+
+/// Which element a name without an index stands for: with as many elements as the claim, the one of the same number.
+fn meant(counts: &BTreeMap<String, usize>, array: &str, (k, elements): (usize, usize)) -> usize {
+    if counts.get(array) == Some(&elements) { k } else { 0 }
 }
 
 /// Why a name in a claim means nothing.

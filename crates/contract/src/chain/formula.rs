@@ -8,6 +8,8 @@ pub(super) type Place = (String, usize);
 
 /// Terms beyond these are not followed.
 const TERMS: usize = 1 << 14;
+/// Nor are terms of more factors.
+const FACTORS: usize = 64;
 
 /// Σ c·∏ x in the ring: from the factors in order to c in `[1, q)`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +32,11 @@ impl Formula {
     /// How many terms it has.
     pub(super) fn terms(&self) -> usize {
         self.terms.len()
+    }
+
+    /// Characters of all names in it.
+    pub(super) fn size(&self) -> usize {
+        self.terms.keys().flatten().map(|(array, _)| array.len()).sum()
     }
 
     fn add_term(&mut self, factors: Vec<Place>, c: u64) {
@@ -70,7 +77,7 @@ impl Formula {
     /// The product in the ring.
     ///
     /// # Errors
-    /// It has too many terms.
+    /// It has too many terms, or factors in one.
     pub(super) fn product(&self, other: &Formula) -> Result<Formula, String> {
         if self.terms().saturating_mul(other.terms()) > TERMS {
             return Err(format!("a product of more than {TERMS} terms is not followed"));
@@ -79,6 +86,11 @@ impl Formula {
         for (left, &c) in &self.terms {
             for (right, &d) in &other.terms {
                 let mut factors = [left.as_slice(), right].concat();
+                if factors.len() > FACTORS {
+                    return Err(format!(
+                        "a product of more than {FACTORS} factors is not followed"
+                    ));
+                }
                 factors.sort_unstable();
                 result.add_term(factors, c * d % self.q);
             }
@@ -86,14 +98,15 @@ impl Formula {
         Ok(result)
     }
 
-    /// Reads a sum such as `169 * a * b[1] - c` in places: `known` says what each holds.
+    /// Reads a sum such as `169 * a * b[1] - c` in places: `known` says what each holds. Without an index, it is told
+    /// no element.
     ///
     /// # Errors
     /// A byte position in the text, and what is expected there.
     pub(super) fn parse(
         text: &str,
         q: u64,
-        mut known: impl FnMut(&Place) -> Result<Formula, String>,
+        mut known: impl FnMut(&str, Option<usize>) -> Result<Formula, String>,
     ) -> Result<Formula, (usize, String)> {
         let mut reader = Reader { text, at: 0 };
         let mut sum = Formula::zero(q);
@@ -104,8 +117,8 @@ impl Formula {
             loop {
                 match reader.factor()? {
                     (_, Factor::Number(n)) => c = c * (n % q) % q,
-                    (at, Factor::Input(place)) => {
-                        let factor = known(&place).map_err(|message| (at, message))?;
+                    (at, Factor::Input(array, element)) => {
+                        let factor = known(array, element).map_err(|message| (at, message))?;
                         let times = |of: Formula| of.product(&factor);
                         let new = product.map_or(Ok(factor.clone()), times);
                         product = Some(new.map_err(|message| (at, message))?);
@@ -169,16 +182,18 @@ pub(super) fn name((array, element): &Place) -> String {
 pub(super) fn place(text: &str) -> Result<Place, String> {
     let mut reader = Reader { text, at: 0 };
     match reader.factor() {
-        Ok((_, Factor::Input(place))) if reader.rest().is_empty() => Ok(place),
+        Ok((_, Factor::Input(array, element))) if reader.rest().is_empty() => {
+            Ok((array.to_string(), element.unwrap_or(0)))
+        }
         _ => Err(format!(
             "`{text}`: expected an array, such as `a`, or an element of one, such as `a[2]`"
         )),
     }
 }
 
-enum Factor {
+enum Factor<'a> {
     Number(u64),
-    Input(Place),
+    Input(&'a str, Option<usize>),
 }
 
 struct Reader<'a> {
@@ -217,7 +232,7 @@ impl<'a> Reader<'a> {
         word.parse().ok().filter(small).ok_or_else(|| (self.at - word.len(), message()))
     }
 
-    fn factor(&mut self) -> Result<(usize, Factor), (usize, String)> {
+    fn factor(&mut self) -> Result<(usize, Factor<'a>), (usize, String)> {
         let word = self.word();
         let at = self.at - word.len();
         if word.is_empty() {
@@ -226,14 +241,14 @@ impl<'a> Reader<'a> {
         if word.starts_with(|c: char| c.is_ascii_digit()) {
             return Ok((at, Factor::Number(self.number(word)?)));
         }
-        let mut element = 0;
+        let mut element = None;
         if self.takes('[') {
             let index = self.word();
-            element = self.number(index)? as usize;
+            element = Some(self.number(index)? as usize);
             if !self.takes(']') {
                 return Err((self.at, "expected `]`".into()));
             }
         }
-        Ok((at, Factor::Input((word.to_string(), element))))
+        Ok((at, Factor::Input(word, element)))
     }
 }

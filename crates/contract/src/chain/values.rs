@@ -5,12 +5,14 @@
 //! residues that a ring's formula gives.
 
 use super::formula::{Formula, Place, name};
-use crate::map::formula::{Binary, Expr, Unary};
+use crate::map::formula::{Binary, Expr, PARTS, Unary};
 use ringforge_ring::Ring;
 use std::collections::BTreeMap;
 
 /// Functions are compared at all points if these are no more, else by their text.
 const POINTS: u64 = 1 << 22;
+/// Formulas with more parts, or characters in the names of what they are made of, are not spelled.
+const SPELLED: usize = 1 << 9;
 
 /// An element of a ring, or its transform: each coefficient is known modulo q.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +72,11 @@ impl Each {
     /// A number for each coefficient.
     pub fn constant(value: i64) -> Each {
         Each { expr: Expr::Const(value.into()), leaves: Vec::new() }
+    }
+
+    /// Whether it has more parts than are followed.
+    pub fn is_long(&self) -> bool {
+        self.expr.parts() > PARTS
     }
 
     /// Whether some leaf is known modulo q alone.
@@ -267,7 +274,12 @@ impl<'a> Values<'a> {
         if let Some((place, _)) = self.known.iter().find(|(_, e)| self.differ(e, &each).is_ok()) {
             return place.clone();
         }
-        let place = wanted.unwrap_or_else(|| (format!("({})", self.spelled(&each)), 0));
+        // Two functions may be spelled alike: products of two rings, or of each coefficient and in a ring.
+        let place = wanted.unwrap_or_else(|| {
+            let text = format!("({})", self.spelled(&each));
+            let alike = self.known.iter().filter(|((name, _), _)| *name == text).count();
+            (text, alike)
+        });
         self.known.push((place.clone(), each));
         place
     }
@@ -330,8 +342,16 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The function as a formula.
+    /// The function as a formula, if that is not too long to be read.
     fn spelled(&self, each: &Each) -> String {
+        let terms = |leaf: &Leaf| match leaf {
+            Leaf::Input(_) => 1,
+            Leaf::Least(r) | Leaf::Any(r) => r.formula.size(),
+        };
+        let parts = each.expr.parts();
+        if parts > SPELLED || each.leaves.iter().map(terms).sum::<usize>() > SPELLED {
+            return format!("a formula of {parts} parts");
+        }
         each.expr.spelled(&|i| self.text(&each.leaves[i]))
     }
 

@@ -33,6 +33,8 @@ pub(super) struct Walk<'a> {
     transforms: Vec<Transform>,
     /// How many elements of the ring each input holds.
     pub inputs: BTreeMap<String, usize>,
+    /// How many elements each input and definition has in all.
+    pub counts: BTreeMap<String, usize>,
     /// The inputs at the beginning, and what is defined.
     pub named: BTreeMap<Place, Value>,
     pub held: BTreeMap<Place, Held>,
@@ -54,6 +56,7 @@ impl<'a> Walk<'a> {
             values: Values::new(rings),
             transforms: Vec::new(),
             inputs: BTreeMap::new(),
+            counts: BTreeMap::new(),
             named: BTreeMap::new(),
             held: BTreeMap::new(),
             used: BTreeMap::new(),
@@ -154,6 +157,7 @@ impl<'a> Walk<'a> {
             let by = format!("the input `{}`", name(&place));
             self.held.insert(place, Held { value, element: input.element, bits, range, by });
         }
+        *self.counts.entry(array.clone()).or_insert(0) += elements;
         self.inputs.insert(array.clone(), elements);
         Ok(())
     }
@@ -321,6 +325,10 @@ impl<'a> Walk<'a> {
                     })
                     .collect();
                 let each = self.values.of(&formula.root, &of);
+                if each.is_long() {
+                    let m = "what is left there has more parts than are followed";
+                    return Err((*at, m.into()));
+                }
                 let Some(value) = self.values.value(each, a.modulo) else {
                     let of: Vec<&str> = (formula.root.arguments().into_iter())
                         .filter_map(|i| operands[i].get(k).map(|held| held.by.as_str()))

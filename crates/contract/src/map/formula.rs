@@ -16,6 +16,7 @@
 
 mod parse;
 
+pub(crate) use parse::PARTS;
 use parse::Parser;
 use std::fmt;
 
@@ -131,6 +132,16 @@ impl Expr {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// How many parts it has.
+    pub(crate) fn parts(&self) -> usize {
+        1 + match self {
+            Expr::Const(_) | Expr::Element(_) => 0,
+            Expr::Unary(_, x, _) => x.parts(),
+            Expr::Binary(_, x, y) => x.parts() + y.parts(),
+            Expr::Select(c, x, y) => c.parts() + x.parts() + y.parts(),
+        }
     }
 
     /// The formula with an argument's element replaced by a number, and what is constant then evaluated.
@@ -320,6 +331,11 @@ mod tests {
             let (offset, message) = wrong(text);
             assert!(offset == at && message.contains(said), "{text}: {offset} {message}");
         }
+        // An absolute value has its part twice.
+        assert!(wrong(&format!("a{}", " + a".repeat(1 << 20))).1.contains("1024 parts"));
+        assert!(
+            wrong(&format!("{}a{}", "abs(".repeat(60), ")".repeat(60))).1.contains("1024 parts")
+        );
         assert!(wrong(&"(".repeat(1000)).1.contains("parts in parts"));
         assert!(wrong(&"-".repeat(1000)).1.contains("parts in parts"));
         assert!(wrong(&"a ? a : ".repeat(1000)).1.contains("parts in parts"));

@@ -6,6 +6,8 @@ use super::{Binary, Expr, Unary};
 const LARGE: i128 = 1 << 64;
 /// Parts in parts.
 const DEPTH: usize = 64;
+/// Parts of a formula.
+pub(crate) const PARTS: usize = 1 << 10;
 
 /// Reads a formula from left to right.
 pub(super) struct Parser<'t> {
@@ -13,6 +15,7 @@ pub(super) struct Parser<'t> {
     at: usize,
     names: &'t [&'t str],
     depth: usize,
+    parts: usize,
 }
 
 type Parsed = Result<Expr, (usize, String)>;
@@ -23,7 +26,7 @@ fn binary(op: Binary, x: Expr, y: Expr) -> Expr {
 
 impl<'t> Parser<'t> {
     pub fn new(text: &'t str, names: &'t [&'t str]) -> Parser<'t> {
-        Parser { text, at: 0, names, depth: 0 }
+        Parser { text, at: 0, names, depth: 0, parts: 0 }
     }
 
     /// The whole text.
@@ -62,6 +65,15 @@ impl<'t> Parser<'t> {
 
     fn close(&mut self, sign: &str) -> Result<(), (usize, String)> {
         if self.sign(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
+    }
+
+    /// Counts parts.
+    fn more(&mut self, parts: usize) -> Result<(), (usize, String)> {
+        self.parts += parts;
+        match self.parts > PARTS {
+            true => Err((self.at, format!("the formula: more than {PARTS} parts"))),
+            false => Ok(()),
+        }
     }
 
     fn choice(&mut self) -> Parsed {
@@ -141,6 +153,7 @@ impl<'t> Parser<'t> {
     }
 
     fn factor(&mut self) -> Parsed {
+        self.more(1)?;
         if self.sign("-") {
             self.depth += 1;
             if self.depth > DEPTH {
@@ -194,6 +207,7 @@ impl<'t> Parser<'t> {
                 self.close("(")?;
                 let inner = self.choice()?;
                 self.close(")")?;
+                self.more(inner.parts())?;
                 let negated = binary(Binary::Sub, Expr::Const(0), inner.clone());
                 Ok(binary(Binary::Max, inner, negated))
             }
