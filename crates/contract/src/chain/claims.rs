@@ -239,7 +239,7 @@ fn of_each(elements: usize) -> String {
     }
 }
 
-/// Which element a name without an index stands for: with as many elements as the claim, the one of the same number.
+/// Which element a name without an index is: with as many elements as the claim, the one of the same number.
 fn meant(counts: &BTreeMap<String, usize>, array: &str, (k, elements): (usize, usize)) -> usize {
     if counts.get(array) == Some(&elements) { k } else { 0 }
 }
