@@ -15,4 +15,3 @@ pub mod settle;
 mod together;
 pub mod unsigned;
 
-pub use together::together;

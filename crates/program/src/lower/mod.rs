@@ -39,6 +39,7 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{Layout, ScalePlace, Schedule};
+use crate::together::{Turns, batch};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
 pub use error::LowerError;
 pub(crate) use error::unsupported;
@@ -179,6 +180,14 @@ fn settled(
     let mut lowered = lowered.map_err(|error| error.about(target))?;
     if target.orders {
         lowered.program.in_order = choices.in_order();
+    }
+    let given = choices.given("batch") || choices.values().batch > 1;
+    if given && choices.batch() > 1 {
+        let turns = match target.count {
+            0..32 => Turns::Stretches,
+            _ => Turns::Operations,
+        };
+        batch(&mut lowered.program.procedures, choices.batch() as usize, turns);
     }
     lowered.program.schedule = lowered.settled.to_string();
     Ok(lowered)
