@@ -175,7 +175,11 @@ TRANSFORM
         let n = n * batch;
         let sums = matches!(kind, "accumulate" | "base-product");
         let pairs = if sums { pairs } else { 1 };
-        let keys = [(scaled, "scale = 5\n".into()), (sums, format!("pairs = {pairs}\n")), (batch > 1, format!("batch = {batch}\n"))];
+        let keys = [
+            (scaled, "scale = 5\n".into()),
+            (sums, format!("pairs = {pairs}\n")),
+            (batch > 1, format!("batch = {batch}\n")),
+        ];
         let keys: String = keys.into_iter().filter(|k| k.0).map(|k| k.1).collect();
         text = text.replace("SCALE", &keys);
         text = match kind {
@@ -214,7 +218,8 @@ TRANSFORM
         let mut r = StdRng::seed_from_u64(5);
         for (ring, layout, n) in LAYOUTS {
             let all = [(3, 1), (1, 2), (1, 3)];
-            for (kind, held) in Computes::NAMES[1..].iter().flat_map(|k| all.map(|held| (k, held))) {
+            for (kind, held) in Computes::NAMES[1..].iter().flat_map(|k| all.map(|held| (k, held)))
+            {
                 let c = contract(ring, layout, n, held, kind);
                 let inputs: Vec<Vec<i64>> =
                     c.lengths().into_iter().map(|n| random(n, &mut r)).collect();
@@ -222,7 +227,9 @@ TRANSFORM
                 if let (1, batch) = held {
                     // Each element by itself.
                     let one = contract(ring, layout, n, (1, 1), kind);
-                    let of = |k: usize| inputs.iter().map(move |v| v[k * n..][..n].to_vec()).collect::<Vec<_>>();
+                    let of = |k: usize| {
+                        inputs.iter().map(move |v| v[k * n..][..n].to_vec()).collect::<Vec<_>>()
+                    };
                     let apart: Vec<i64> = (0..batch).flat_map(|k| expected(&one, &of(k))).collect();
                     assert_eq!(out, apart, "{ring} {kind}");
                 }

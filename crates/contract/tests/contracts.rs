@@ -50,13 +50,12 @@ fn a_batch_is_read_and_claimed() {
     let c = Contract::parse(&batch(GOOD, 3)).unwrap();
     assert_eq!((c.batch, c.outputs(), c.lengths()), (3, 6, vec![6, 6]));
     let claims = ringforge_contract::claims::claims(&c);
-    let claimed = "for each of 3 elements of the ring by itself, which begin 2 apart in every array";
+    let claimed =
+        "for each of 3 elements of the ring by itself, which begin 2 apart in every array";
     assert!(claims[0].contains(claimed), "{claims:?}");
     // Three products in a row; the second is that of the second elements.
-    let product = ringforge_contract::expected(
-        &c,
-        &[vec![1, 0, 0, 1, 5, 5], vec![0, 0, 0, 1, 1, 0]],
-    );
+    let product =
+        ringforge_contract::expected(&c, &[vec![1, 0, 0, 1, 5, 5], vec![0, 0, 0, 1, 1, 0]]);
     assert_eq!(product, [0, 0, 1, 1, 5, 5]);
     for (text, what) in [
         (batch(GOOD, 0), "from 1 to 64"),

@@ -1,20 +1,11 @@
 //! One procedure for several sets of buffers.
 //!
-//! The straight-line code of the copies alternates, so the processor works on one copy while another waits for a result.
-//! Constants and tables are shared. With B_k the buffers of copy k, the new procedure leaves in each B_k what the old one
-//! leaves there: no copy reads or writes the buffers of another.
+//! The operations of each straight-line block alternate between the copies, so the processor works on one copy while
+//! another waits for a result. Constants and tables are shared. With B_k the buffers of copy k, the new procedure leaves
+//! in each B_k what the old one leaves there: no copy reads or writes the buffers of another.
 
 use crate::ir::*;
 use std::collections::HashMap;
-
-/// What alternates between copies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turns {
-    /// Single operations: for machines whose registers hold the values of all copies.
-    Operations,
-    /// Stretches of operations between which few values wait: for machines with fewer registers.
-    Stretches,
-}
 
 /// Where a buffer of the old procedure lies in the new one: its array, and the words before it there.
 type Place = (BufferId, usize);
@@ -25,15 +16,13 @@ pub struct Together<'a> {
     pub procedures: &'a mut Vec<Procedure>,
     /// How many copies.
     pub copies: usize,
-    /// How their code alternates.
-    pub turns: Turns,
     /// Helpers by what they are copies of.
     helpers: HashMap<ProcedureId, ProcedureId>,
 }
 
 /// For each entry point but sums of several products one more, whose arrays hold `copies` elements of the ring one after
 /// the other. The last entry point stays the last.
-pub fn batch(procedures: &mut Vec<Procedure>, copies: usize, turns: Turns) {
+pub fn batch(procedures: &mut Vec<Procedure>, copies: usize) {
     let entries: Vec<Procedure> = procedures
         .iter()
         .filter(|p| p.exported)
@@ -41,7 +30,7 @@ pub fn batch(procedures: &mut Vec<Procedure>, copies: usize, turns: Turns) {
         .cloned()
         .collect();
     let last = procedures.pop();
-    let mut together = Together::new(procedures, copies, turns);
+    let mut together = Together::new(procedures, copies);
     for entry in &entries {
         let joined = together.joined(entry);
         together.procedures.push(joined);
@@ -51,8 +40,8 @@ pub fn batch(procedures: &mut Vec<Procedure>, copies: usize, turns: Turns) {
 
 impl<'a> Together<'a> {
     /// Nothing is copied yet.
-    pub fn new(procedures: &'a mut Vec<Procedure>, copies: usize, turns: Turns) -> Together<'a> {
-        Together { procedures, copies, turns, helpers: HashMap::new() }
+    pub fn new(procedures: &'a mut Vec<Procedure>, copies: usize) -> Together<'a> {
+        Together { procedures, copies, helpers: HashMap::new() }
     }
 
     /// `copies` runs of a procedure side by side, as a helper. Its parameters are those of the first copy, then those of
@@ -122,7 +111,7 @@ impl<'a> Together<'a> {
                     let body = self.statements(body, places);
                     all.push(Stmt::Loop { counter: *counter, count: *count, body });
                 }
-                Stmt::Block(block) => all.push(Stmt::Block(self.alternating(block, places))),
+                Stmt::Block(block) => all.push(Stmt::Block(alternating(block, places))),
                 Stmt::Call { procedure, arguments } => {
                     let called = &self.procedures[procedure.0 as usize];
                     let moved = |place: &Vec<Place>| -> Vec<(BufferId, Index)> {
@@ -148,55 +137,24 @@ impl<'a> Together<'a> {
         }
         all
     }
-
-    fn alternating(&self, block: &Block, places: &[Vec<Place>]) -> Block {
-        let mut new = Block::default();
-        let mut values = vec![Vec::new(); places.len()];
-        let ends = match self.turns {
-            Turns::Operations => (1..=block.ops.len()).collect(),
-            Turns::Stretches => stretches(block),
-        };
-        let mut start = 0;
-        for end in ends {
-            let mut first: Vec<(Op, Value)> = Vec::new();
-            for (place, values) in places.iter().zip(&mut values) {
-                for (i, op) in block.ops[start..end].iter().enumerate() {
-                    let op = op.clone().map_operands(&mut |v| values[v.0 as usize]);
-                    let op = op.moved(&|b| place[b.0 as usize]);
-                    // What reads constants alone is one operation for all copies.
-                    let value = match first.get(i) {
-                        Some((before, value)) if *before == op => *value,
-                        _ => new.push(op.clone()),
-                    };
-                    values.push(value);
-                    if first.len() == i {
-                        first.push((op, value));
-                    }
-                }
-            }
-            start = end;
-        }
-        new
-    }
 }
 
-/// Where stretches of a block end: behind operations after which no value waits, constants excepted.
-fn stretches(block: &Block) -> Vec<usize> {
-    let mut last = vec![0; block.ops.len()];
-    for (i, op) in block.ops.iter().enumerate() {
-        op.operands().iter().for_each(|v| last[v.0 as usize] = i);
-    }
-    let constant = |op: &Op| matches!(op, Op::Splat(_) | Op::Lanes(_));
-    let mut ends = Vec::new();
-    let mut waits = 0;
-    for (i, op) in block.ops.iter().enumerate() {
-        waits = if constant(op) { waits } else { last[i].max(waits) };
-        if waits <= i {
-            ends.push(i + 1);
+fn alternating(block: &Block, places: &[Vec<Place>]) -> Block {
+    let mut new = Block::default();
+    let mut values = vec![Vec::new(); places.len()];
+    for op in &block.ops {
+        let mut last = None;
+        for (place, values) in places.iter().zip(&mut values) {
+            let op = op.clone().map_operands(&mut |v| values[v.0 as usize]);
+            let op = op.moved(&|b| place[b.0 as usize]);
+            // What reads constants alone is one operation for all copies.
+            let value = match last {
+                Some((ref before, value)) if *before == op => value,
+                _ => new.push(op.clone()),
+            };
+            values.push(value);
+            last = Some((op, value));
         }
     }
-    if ends.last() != Some(&block.ops.len()) {
-        ends.push(block.ops.len());
-    }
-    ends
+    new
 }

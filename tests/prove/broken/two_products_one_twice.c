@@ -7,8 +7,6 @@
  * expect:
  *   refuted
  *   function (disjoint)
- *   function (c = a)
- *   function (c = b)
  */
 #include <stdint.h>
 

@@ -7,7 +7,6 @@
  * expect:
  *   refuted
  *   function (disjoint)
- *   function (c = a)
  */
 #include <stdint.h>
 

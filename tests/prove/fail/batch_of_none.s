@@ -4,7 +4,7 @@
 # contract: z17_batch.toml
 # with: batch = 0
 # expect:
-#   contract error: X
+#   contract error: contract, line 7, column 9: batch = 0: a number from 1 to 64 is expected
 
     .intel_syntax noprefix
     .text

@@ -5,7 +5,7 @@
 # with: batch = 2
 # with: pairs = 2
 # expect:
-#   contract error: X
+#   contract error: contract, line 4, column 9: `pairs` and `batch` together leave the order of elements open: keep one of them
 
     .intel_syntax noprefix
     .text

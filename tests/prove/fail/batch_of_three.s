@@ -4,7 +4,7 @@
 # contract: z17_batch.toml
 # with: batch = 3
 # expect:
-#   contract error: X
+#   contract error: contract, line 14, column 10: `c` has 4 elements, but the ring's elements have 2, and there are 3 of them
 
     .intel_syntax noprefix
     .text

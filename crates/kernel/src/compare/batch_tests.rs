@@ -71,7 +71,8 @@ fn elements_of_a_batch_depend_on_their_own_place_alone() {
         }
         assert_eq!(compared(&two, &table, &first), Err(Mismatch::Outputs(N, 2 * N)));
         // Any element of the other place, alone and in a product with any element.
-        let elements = (0..u32::from(operands)).flat_map(|o| (0..2 * N as u32).map(move |i| (o, i)));
+        let elements =
+            (0..u32::from(operands)).flat_map(|o| (0..2 * N as u32).map(move |i| (o, i)));
         for (o, i) in elements {
             let places = (0..2 * N).filter(|k| k / N != i as usize / N);
             let alone = Term::Value(table.at(o, i));

@@ -39,8 +39,8 @@ use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{Layout, ScalePlace, Schedule};
-use crate::together::{Turns, batch};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
+use crate::together::batch;
 pub use error::LowerError;
 pub(crate) use error::unsupported;
 use error::{beyond, no_such_site, wide, within, word};
@@ -183,11 +183,7 @@ fn settled(
     }
     let given = choices.given("batch") || choices.values().batch > 1;
     if given && choices.batch() > 1 {
-        let turns = match target.count {
-            0..32 => Turns::Stretches,
-            _ => Turns::Operations,
-        };
-        batch(&mut lowered.program.procedures, choices.batch() as usize, turns);
+        batch(&mut lowered.program.procedures, choices.batch() as usize);
     }
     lowered.program.schedule = lowered.settled.to_string();
     Ok(lowered)

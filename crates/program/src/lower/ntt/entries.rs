@@ -8,7 +8,7 @@ use crate::build::{Builder, call};
 use crate::ir::*;
 use crate::schedule::Operands;
 use crate::settle::Refused;
-use crate::together::{Together, Turns};
+use crate::together::Together;
 
 const CITE: &str = "[Seiler18 §4]";
 
@@ -122,7 +122,7 @@ impl Lowering<'_> {
                 builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);
             }),
             Operands::Together => {
-                let mut together = Together::new(&mut all, 2, Turns::Operations);
+                let mut together = Together::new(&mut all, 2);
                 let both = together.helper(ProcedureId(0), "forward_both");
                 let arguments = [ta, a, tb, b];
                 builder.stage("forward transforms", CITE, vec![call(both, arguments)]);
