@@ -235,13 +235,21 @@ fn batches_are_proved() {
         }
         let words = batch.parse::<usize>().unwrap() * 256;
         let header = dir.read(&format!("p/{ring}.h"));
-        let prototype = format!("void {ring}_mul_x{batch}(int16_t c[{words}], const int16_t a[{words}]");
+        let prototype =
+            format!("void {ring}_mul_x{batch}(int16_t c[{words}], const int16_t a[{words}]");
         assert!(header.contains(&prototype), "{header}");
         let (object, symbol) = (format!("p/{ring}.o"), format!("{ring}_mul{end}"));
         let contract = format!("p/{ring}_x{batch}.contract.toml");
         let certificate = format!("p/{symbol}.certificate.gz");
         let replay = |contract: &str| {
-            dir.ringforge(&["recheck", &object, "--contract", contract, "--certificate", &certificate])
+            dir.ringforge(&[
+                "recheck",
+                &object,
+                "--contract",
+                contract,
+                "--certificate",
+                &certificate,
+            ])
         };
         replay(&contract).succeeds();
         let single = dir.read(&format!("p/{ring}.contract.toml"));
