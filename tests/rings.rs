@@ -215,6 +215,49 @@ fn are_proved_in_512_bits(jobs: Vec<(&str, &str)>) {
     });
 }
 
+/// Entry points for two and four elements at once are proved beside the plain ones, and their certificates replayed. Under the
+/// contract of a batch of another size they are not.
+#[test]
+fn batches_are_proved() {
+    let all = [("mlkem", "avx2", "2"), ("mlkem", "c", "4"), ("saber", "avx2", "2")];
+    in_parallel(share(&all, &[0]), |(ring, target, batch)| {
+        let dir = Sandbox::new();
+        let more = [&format!("--target={target}"), "--batch", batch, "--cc", compilers()[0]];
+        let package = forge(&dir, ring, &more);
+        let targets = package["targets"].as_array().expect("targets");
+        let end = format!("_x{batch}_{target}");
+        let batches = targets.iter().filter(|t| t["symbol"].as_str().unwrap().ends_with(&end));
+        assert_eq!(batches.count(), if *ring == "saber" { 1 } else { 7 }, "{ring} {target}");
+        for target in targets {
+            let (proof, executed) = (&target["proof"], &target["executed"]);
+            assert_eq!(proof["verdict"], "proved", "{ring}: {}", proof["reasons"]);
+            assert!(executed["products"].as_u64() > Some(200), "{ring}: not executed");
+        }
+        let words = batch.parse::<usize>().unwrap() * 256;
+        let header = dir.read(&format!("p/{ring}.h"));
+        let prototype =
+            format!("void {ring}_mul_x{batch}(int16_t c[{words}], const int16_t a[{words}]");
+        assert!(header.contains(&prototype), "{header}");
+        let (object, symbol) = (format!("p/{ring}.o"), format!("{ring}_mul{end}"));
+        let contract = format!("p/{ring}_x{batch}.contract.toml");
+        let certificate = format!("p/{symbol}.certificate.gz");
+        let replay = |contract: &str| {
+            dir.ringforge(&[
+                "recheck",
+                &object,
+                "--contract",
+                contract,
+                "--certificate",
+                &certificate,
+            ])
+        };
+        replay(&contract).succeeds();
+        let single = dir.read(&format!("p/{ring}.contract.toml"));
+        let single = single.replace(&format!("{ring}_mul_{target}"), &symbol);
+        assert_eq!(replay(&dir.file("single.toml", &single)).status, 1, "{ring}");
+    });
+}
+
 /// The contract with the range of every input that has room wider by one at both ends; nothing
 /// where none has room, or where inputs are canonical by choice and not by need.
 fn wider(contract: &str) -> Option<String> {
@@ -322,5 +365,6 @@ ringforge_testing::rest!(
     products_modulo_powers_of_two_are_proved,
     packed_blocks_are_proved,
     registers_of_512_bits_are_proved,
+    batches_are_proved,
     rings_that_nobody_listed_get_a_proved_multiplier,
 );

@@ -119,6 +119,10 @@ pub struct Forge {
     /// Prefix of every file and symbol [default: the preset's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Also make entry points that work on this many elements of the ring at once, one after the other in each array, such
+    /// as `NAME_mul_x2`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=8))]
+    pub batch: Option<u32>,
     /// Number of random pairs to run the object on, in addition to the worst cases
     #[arg(long, default_value_t = 2000, value_name = "N")]
     pub pairs: usize,

@@ -175,7 +175,7 @@ impl Workshop<'_> {
                 for opt in target.levels {
                     let object = self.object(target, &text, compiler, opt)?;
                     for entry in made.entries.iter().filter(|e| (self.wanted)(e)) {
-                        let whole = entry.computes == Computes::Product;
+                        let whole = entry.computes == Computes::Product && entry.batch == 1;
                         let part = if whole { "" } else { entry.procedure.as_str() };
                         all.push(Built {
                             candidate: Candidate {

@@ -3,7 +3,7 @@
 use ringforge_program::ir::{Computes, TransformLayout};
 use ringforge_ring::Ring;
 
-use crate::entry::{Entry, formula};
+use crate::entry::Entry;
 use crate::make::Made;
 
 /// What the dispatcher is made of.
@@ -76,7 +76,7 @@ impl Dispatcher<'_> {
                 1 => "c may be a.".to_owned(),
                 _ => "c may be a or b.".to_owned(),
             };
-            text += &format!("\n/*\n * {}. {place}\n", formula(first.computes, ring));
+            text += &format!("\n/*\n * {}. {place}\n", first.formula(ring));
             let alike = entries.iter().all(|(_, e)| e.promises() == first.promises());
             for (made, entry) in &entries {
                 match alike {
@@ -85,9 +85,9 @@ impl Dispatcher<'_> {
                         text += &format!(" *   {}: {}\n", made.target.name, entry.promises());
                     }
                 }
-                let same = formula(entry.computes, ring) == formula(first.computes, ring);
+                let same = entry.formula(ring) == first.formula(ring);
                 if !same {
-                    let what = formula(entry.computes, ring);
+                    let what = entry.formula(ring);
                     text += &format!(" *   {}: {what}\n", made.target.name);
                 }
                 if alike && same {

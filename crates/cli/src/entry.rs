@@ -18,6 +18,8 @@ pub struct Entry {
     pub procedure: String,
     /// What it computes.
     pub computes: Computes,
+    /// Elements of the ring that each array holds.
+    pub batch: usize,
     /// The calling convention that its contract names.
     pub abi: &'static str,
     /// Its symbol in C and its arguments, whose ranges are the contract's.
@@ -50,6 +52,7 @@ pub fn entries(
         all.push(Entry {
             procedure: procedure.name.clone(),
             computes,
+            batch: procedure.copies,
             abi: abi(target.architecture),
             signature: signature(program, procedure, target, operands),
             ranges: ranges(&narrow).map_err(fault)?,
@@ -129,8 +132,8 @@ fn scale(computes: Computes) -> Option<u64> {
     }
 }
 
-/// What is computed, in a line of text.
-pub fn formula(computes: Computes, ring: &Ring) -> String {
+/// What is computed of each element of the ring, in a line of text.
+fn formula(computes: Computes, ring: &Ring) -> String {
     let times = scale(computes).filter(|s| *s != 1).map_or(String::new(), |s| format!("{s} * "));
     match computes {
         Computes::Product => format!("c = a * b in {ring}"),
@@ -154,6 +157,15 @@ pub fn formula(computes: Computes, ring: &Ring) -> String {
 }
 
 impl Entry {
+    /// What is computed, in a line of text.
+    pub fn formula(&self, ring: &Ring) -> String {
+        let one = formula(self.computes, ring);
+        match self.batch {
+            1 => one,
+            k => format!("{one}, for each of {k} elements of the ring, one after the other"),
+        }
+    }
+
     /// Pairs (output, input) of argument numbers that may be one array. Sums have none: neither an
     /// accumulator nor the output of an inner product may be one of the factors.
     pub fn alias(&self) -> Vec<(usize, usize)> {
@@ -187,7 +199,8 @@ impl Entry {
     /// The file that its contract is in.
     pub fn contract_file(&self, name: &str) -> String {
         match self.computes {
-            Computes::Product => format!("{name}.contract.toml"),
+            Computes::Product if self.batch == 1 => format!("{name}.contract.toml"),
+            Computes::Product => format!("{name}_x{}.contract.toml", self.batch),
             _ => format!("{}.contract.toml", self.signature.symbol),
         }
     }
@@ -204,13 +217,16 @@ impl Entry {
             if self.computes == Computes::Product { " [--symbol NAME]" } else { "" },
             self.abi,
             kind(self.computes),
-            formula(self.computes, ring),
+            self.formula(ring),
         );
         if let Some(scale) = scale(self.computes) {
             text += &format!("scale = {scale}\n");
         }
         if let Computes::InnerProduct { pairs, .. } = self.computes {
             text += &format!("pairs = {pairs}\n");
+        }
+        if self.batch > 1 {
+            text += &format!("batch = {}\n", self.batch);
         }
         let alias = self.alias();
         if !alias.is_empty() {

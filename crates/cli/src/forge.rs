@@ -15,7 +15,6 @@ use crate::args::Forge;
 use crate::choose::{self, Chooser};
 use crate::coverage;
 use crate::dispatch::Dispatcher;
-use crate::entry;
 use crate::make::{self, Made, unwritable};
 use crate::modelled::Modelled;
 use crate::package::{self, File, Forged, Package, PlanText, Tool};
@@ -97,6 +96,10 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
                 choices.push(choice);
                 both
             }
+        };
+        let schedule = match args.batch {
+            Some(batch) => make::batched(&schedule, batch)?,
+            None => schedule,
         };
         let bar = ui.spinner(&format!("{}: plan to program", target.name));
         let mut one = make::make(&wanted.with(plan), target, &schedule, &name)?;
@@ -185,7 +188,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             forged.push(Forged {
                 certificate: certificate.transpose()?,
                 target: one.target.name.into(),
-                computes: entry::formula(entry.computes, ring),
+                computes: entry.formula(ring),
                 source: format!("{name}_{}.c", one.target.name),
                 symbol,
                 contract: file,
@@ -304,6 +307,9 @@ fn command_line(args: &Forge, name: &str) -> String {
     }
     if let Some(path) = &args.make.schedule {
         option("schedule", &path.display().to_string());
+    }
+    if let Some(batch) = args.batch {
+        option("batch", &batch.to_string());
     }
     if args.name.is_some() {
         option("name", name);

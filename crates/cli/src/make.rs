@@ -95,6 +95,20 @@ pub fn schedule(path: Option<&Path>, target: &Target, plan: &str) -> Result<Sche
     })
 }
 
+/// A schedule by which every entry point gets one more, for so many elements of the ring at once.
+///
+/// # Errors
+/// The schedule has its own number.
+pub fn batched(schedule: &Schedule, batch: u32) -> Result<Schedule, Failure> {
+    match schedule.given.contains("batch") && schedule.batch != batch {
+        true => Err(Failure::input(format!(
+            "the schedule has `batch = {}`, and --batch {batch} was asked for: leave one of them out",
+            schedule.batch
+        ))),
+        false => Ok(schedule.batching(batch)),
+    }
+}
+
 /// Where a text gives the key that a message names first.
 fn named(text: &str, message: &str) -> usize {
     let key = message.split('`').nth(1).unwrap_or_default();

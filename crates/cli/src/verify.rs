@@ -98,7 +98,7 @@ impl Oracle {
     /// Inputs at which omitted reductions would show: extreme coefficients in many sign patterns,
     /// single monomials, ternary operands.
     pub fn worst_inputs(&self) -> Vec<Vec<Vec<i64>>> {
-        let (n, ranges) = (self.contract.ring.degree(), self.ranges());
+        let (n, ranges) = (self.contract.outputs(), self.ranges());
         let lengths = self.contract.lengths();
         let patterns = patterns(n);
         let fill = |range: (i64, i64), pattern: &[i8], length: usize| -> Vec<i64> {

@@ -7,7 +7,7 @@ use ringforge_interpret::formula::{self, Agreement};
 use ringforge_interpret::run::run;
 use ringforge_ring::Ring;
 
-use crate::entry::{Entry, formula as statement};
+use crate::entry::Entry;
 use crate::make::Made;
 use crate::proof;
 use crate::ui::{Failure, Ui};
@@ -34,7 +34,7 @@ pub fn sample(ui: &Ui, made: &Made, entry: &Entry, ring: &Ring) -> Result<(), Fa
     }
     ui.say(format!("c = {}", list(&c)));
     match oracle.first_wrong(&c, &case.c) {
-        None => ui.say(format!("as it should be: {}", statement(entry.computes, ring))),
+        None => ui.say(format!("as it should be: {}", entry.formula(ring))),
         Some(k) => {
             return Err(Failure::failed(format!(
                 "element {k} is {}, not {} mod {}; this is a fault of ringforge",
@@ -58,7 +58,7 @@ pub fn formulas(ui: &Ui, made: &Made, entry: &Entry, ring: &Ring) -> Result<(), 
     ui.say(format!(
         "All {outputs} formulas are those of {}, compared for all {pairs} basis vectors (or pairs of them) by \
          {evaluations} evaluations of {nodes} nodes, {products} of them products: {seconds:.1} s.",
-        statement(entry.computes, ring)
+        entry.formula(ring)
     ));
     Ok(())
 }
@@ -72,6 +72,14 @@ pub fn agreement(
     entry: &Entry,
     ring: &Ring,
 ) -> Result<(formula::Forms, Agreement, f64), Failure> {
+    if entry.batch > 1 {
+        let one = entry.procedure.trim_end_matches(|c: char| c.is_ascii_digit());
+        return Err(Failure::input(format!(
+            "formulas are compared for one element of the ring: ask for `{}`, which `{}` does for each",
+            one.trim_end_matches("_x"),
+            entry.procedure
+        )));
+    }
     let started = Instant::now();
     let forms = formula::forms(&entry.program).map_err(|e| Failure::failed(e.to_string()))?;
     let agreement = forms

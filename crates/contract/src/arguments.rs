@@ -30,11 +30,12 @@ pub(crate) struct GivenText {
     section: Option<Spanned<String>>,
 }
 
-/// The arguments in the order of the prototype; inputs hold `pairs` elements of the ring.
+/// The arguments in the order of the prototype; all hold `batch` elements of the ring,
+/// inputs `pairs` for each.
 pub(crate) fn arguments(
     texts: &[Spanned<ArgumentText>],
     ring: &Ring,
-    pairs: usize,
+    held: (usize, usize),
 ) -> Result<Vec<Argument>, At> {
     let mut arguments: Vec<Argument> = Vec::new();
     for text in texts {
@@ -43,13 +44,17 @@ pub(crate) fn arguments(
         if arguments.iter().any(|b| b.name == *name) {
             return Err((a.name.span().start, format!("two arguments are called `{name}`")));
         }
-        arguments.push(argument(text, ring, pairs)?);
+        arguments.push(argument(text, ring, held)?);
     }
     Ok(arguments)
 }
 
 /// One argument.
-fn argument(text: &Spanned<ArgumentText>, ring: &Ring, pairs: usize) -> Result<Argument, At> {
+fn argument(
+    text: &Spanned<ArgumentText>,
+    ring: &Ring,
+    (pairs, batch): (usize, usize),
+) -> Result<Argument, At> {
     let a = text.as_ref();
     refused(a)?;
     let missing =
@@ -83,14 +88,14 @@ fn argument(text: &Spanned<ArgumentText>, ring: &Ring, pairs: usize) -> Result<A
         range = interval(a.range.as_ref().ok_or_else(|| missing("range"))?, element)?;
         let l = a.length.as_ref().ok_or_else(|| missing("length"))?;
         length = *l.as_ref();
-        let sums = a.role == Role::Input && pairs > 1;
-        let expected = ring.degree() * if sums { pairs } else { 1 };
+        let held = if a.role == Role::Input { pairs * batch } else { batch };
+        let expected = ring.degree() * held;
         if length != expected {
             let m = format!(
                 "`{}` has {length} elements, but the ring's elements have {}{}",
                 a.name.as_ref(),
                 ring.degree(),
-                if sums { format!(", and there are {pairs} of them") } else { String::new() }
+                if held > 1 { format!(", and there are {held} of them") } else { String::new() }
             );
             return Err((l.span().start, m));
         }

@@ -81,7 +81,14 @@ fn function(contract: &Contract) -> String {
             format!("{c}{exit} = {scale}{a} modulo {}, element by element", ring.q())
         }
     };
-    format!("{what}, for all inputs in range")
+    let each = match contract.batch {
+        1 => String::new(),
+        k => format!(
+            ", for each of {k} elements of the ring by itself, which begin {} apart in every array",
+            ring.degree()
+        ),
+    };
+    format!("{what}{each}, for all inputs in range")
 }
 
 /// A list of numbers. Long ones are named by the digest of their numbers, joined by a comma and a

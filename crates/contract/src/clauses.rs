@@ -53,6 +53,20 @@ pub(crate) fn pairs(text: &Text, kind: Computes) -> Result<usize, At> {
     Ok(value)
 }
 
+/// How many elements of the ring each array holds.
+pub(crate) fn batch(text: &Text, pairs: usize) -> Result<usize, At> {
+    let Some(batch) = &text.batch else { return Ok(1) };
+    let (start, value) = (batch.span().start, *batch.as_ref());
+    if !(1..=64).contains(&value) {
+        return Err((start, format!("batch = {value}: a number from 1 to 64 is expected")));
+    }
+    if value > 1 && pairs > 1 {
+        let m = "`pairs` and `batch` together leave the order of elements open: keep one of them";
+        return Err((start, m.into()));
+    }
+    Ok(value)
+}
+
 /// The layout of transformed elements, where `kind` has one.
 pub(crate) fn transform(text: &Text, kind: Computes, ring: &Ring) -> Result<Option<Transform>, At> {
     let (n, q) = (ring.degree(), ring.q());

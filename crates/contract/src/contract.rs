@@ -24,6 +24,7 @@
 //! computes = "accumulate"   # forward, inverse, base-product, to-standard, from-standard, scale
 //! scale = 1                 # c = c + scale·(a ∘ b); all but product and the reorderings
 //! pairs = 1                 # base-product, accumulate: the sum over so many pairs in a and b
+//! batch = 1                 # so many elements of the ring in each array, each by itself
 //!
 //! [transform]
 //! degree = 2                # d: the leaves are x^d − w
@@ -71,6 +72,9 @@ pub struct Contract {
     /// Base products that are summed: the inputs of a base product or an accumulation hold this
     /// many transformed elements each, one after the other.
     pub pairs: usize,
+    /// Elements of the ring that each array holds, one after the other. Each element of the output is what the
+    /// function computes of the elements at the same place.
+    pub batch: usize,
     /// Data of other objects.
     pub given: Vec<Given>,
     /// Sections of the object that can be written, whose content at entry is what the file says.
@@ -282,6 +286,7 @@ pub(crate) struct Text {
     pub computes: Spanned<String>,
     pub scale: Option<Spanned<i64>>,
     pub pairs: Option<Spanned<usize>>,
+    pub batch: Option<Spanned<usize>>,
     pub transform: Option<Spanned<TransformText>>,
     #[serde(default)]
     alias: Vec<Spanned<[String; 2]>>,
@@ -327,8 +332,13 @@ impl Contract {
         let computes = clauses::computes(&parsed, q).map_err(|(o, m)| at(o, m))?;
         let transform = clauses::transform(&parsed, computes, &ring).map_err(|(o, m)| at(o, m))?;
         let pairs = clauses::pairs(&parsed, computes).map_err(|(o, m)| at(o, m))?;
-        let arguments =
-            arguments::arguments(&parsed.argument, &ring, pairs).map_err(|(o, m)| at(o, m))?;
+        let batch = clauses::batch(&parsed, pairs).map_err(|(o, m)| at(o, m))?;
+        if ring.degree() * batch > DEGREE_LIMIT {
+            let n = ring.degree() * batch;
+            return Err(at(ring_at, format!("arrays of {n}: proofs go up to {DEGREE_LIMIT}")));
+        }
+        let arguments = arguments::arguments(&parsed.argument, &ring, (pairs, batch))
+            .map_err(|(o, m)| at(o, m))?;
         let (given, given_sections) = arguments::given(&parsed.given).map_err(|(o, m)| at(o, m))?;
         let starts: Vec<usize> = parsed.argument.iter().map(|a| a.span().start).collect();
         clauses::roles(&arguments, &starts, computes).map_err(|(o, m)| at(o, m))?;
@@ -383,9 +393,15 @@ impl Contract {
             alias,
             arguments,
             pairs,
+            batch,
             given,
             given_sections,
         })
+    }
+
+    /// Elements of what is written: those of each element of the ring.
+    pub fn outputs(&self) -> usize {
+        self.ring.degree() * self.batch
     }
 
     /// Positions of what is read, in the order of the prototype: the inputs, and before them the

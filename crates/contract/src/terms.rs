@@ -27,6 +27,12 @@ pub fn times(x: Monomial, y: Monomial) -> Option<Monomial> {
     Some(x.max(y) << 32 | x.min(y))
 }
 
+/// The monomial of elements `by` places further on.
+fn moved(m: Monomial, by: usize) -> Monomial {
+    let by = by as u64;
+    m + (if m == 0 { 0 } else { by << 32 }) + if m & 0xffff_ffff == 0 { 0 } else { by }
+}
+
 /// The factors of a monomial as (operand, index), by operand.
 pub fn factors(m: Monomial) -> Vec<(usize, usize)> {
     let one = |x: u64| (x != 0).then(|| ((x >> 24) as usize, (x & 0xff_ffff) as usize - 1));
@@ -36,6 +42,7 @@ pub fn factors(m: Monomial) -> Vec<(usize, usize)> {
 /// The outputs that a contract asks for.
 pub struct Terms<'c> {
     q: u64,
+    n: usize,
     computes: Computes,
     transform: Option<&'c Transform>,
     pairs: usize,
@@ -60,6 +67,7 @@ impl<'c> Terms<'c> {
         };
         Some(Terms {
             q,
+            n: contract.ring.degree(),
             computes: contract.computes,
             transform,
             pairs: contract.pairs,
@@ -71,6 +79,13 @@ impl<'c> Terms<'c> {
 
     /// Output `k`.
     pub fn output(&self, k: usize) -> Polynomial {
+        let place = k % self.n;
+        let terms = self.element(place);
+        terms.into_iter().map(|(m, c)| (moved(m, k - place), c)).collect()
+    }
+
+    /// Output `k` of the first element of the ring.
+    fn element(&self, k: usize) -> Polynomial {
         let q = self.q;
         if let Computes::Scale { scale } = self.computes {
             return vec![(linear(0, k), scale as u32)];
@@ -148,12 +163,23 @@ SCALE
 TRANSFORM
 "#;
 
-    fn contract(ring: &str, transform: &str, n: usize, pairs: usize, kind: &str) -> Contract {
+    fn contract(
+        ring: &str,
+        transform: &str,
+        n: usize,
+        (pairs, batch): (usize, usize),
+        kind: &str,
+    ) -> Contract {
         let mut text = TEXT.replace("RING", ring).replace("KIND", kind);
         let scaled = !kind.ends_with("standard");
+        let n = n * batch;
         let sums = matches!(kind, "accumulate" | "base-product");
         let pairs = if sums { pairs } else { 1 };
-        let keys = [(scaled, "scale = 5\n".into()), (sums, format!("pairs = {pairs}\n"))];
+        let keys = [
+            (scaled, "scale = 5\n".into()),
+            (sums, format!("pairs = {pairs}\n")),
+            (batch > 1, format!("batch = {batch}\n")),
+        ];
         let keys: String = keys.into_iter().filter(|k| k.0).map(|k| k.1).collect();
         text = text.replace("SCALE", &keys);
         text = match kind {
@@ -191,11 +217,22 @@ TRANSFORM
     fn terms_and_oracle_agree() {
         let mut r = StdRng::seed_from_u64(5);
         for (ring, layout, n) in LAYOUTS {
-            for kind in &Computes::NAMES[1..] {
-                let c = contract(ring, layout, n, 3, kind);
+            let all = [(3, 1), (1, 2), (1, 3)];
+            for (kind, held) in Computes::NAMES[1..].iter().flat_map(|k| all.map(|held| (k, held)))
+            {
+                let c = contract(ring, layout, n, held, kind);
                 let inputs: Vec<Vec<i64>> =
                     c.lengths().into_iter().map(|n| random(n, &mut r)).collect();
                 let out = expected(&c, &inputs);
+                if let (1, batch) = held {
+                    // Each element by itself.
+                    let one = contract(ring, layout, n, (1, 1), kind);
+                    let of = |k: usize| {
+                        inputs.iter().map(move |v| v[k * n..][..n].to_vec()).collect::<Vec<_>>()
+                    };
+                    let apart: Vec<i64> = (0..batch).flat_map(|k| expected(&one, &of(k))).collect();
+                    assert_eq!(out, apart, "{ring} {kind}");
+                }
                 let terms = Terms::new(&c, None).unwrap();
                 let q = c.ring.q() as i64;
                 for (k, &value) in out.iter().enumerate() {
@@ -220,7 +257,7 @@ TRANSFORM
     fn the_oracle_multiplies_through_the_transform() {
         let mut r = StdRng::seed_from_u64(6);
         for (ring, layout, n) in LAYOUTS {
-            let make = |kind: &str| contract(ring, layout, n, 1, kind);
+            let make = |kind: &str| contract(ring, layout, n, (1, 1), kind);
             let (forward, inverse) = (make("forward"), make("inverse"));
             let (base, accumulate) = (make("base-product"), make("accumulate"));
             let (a, b, c) = (random(n, &mut r), random(n, &mut r), random(n, &mut r));

@@ -43,6 +43,35 @@ fn a_contract_is_read_whole() {
 }
 
 #[test]
+fn a_batch_is_read_and_claimed() {
+    let batch = |text: &str, n| {
+        text.replace("alias", &format!("batch = {n}\nalias")).replace("length = 2", "length = 6")
+    };
+    let c = Contract::parse(&batch(GOOD, 3)).unwrap();
+    assert_eq!((c.batch, c.outputs(), c.lengths()), (3, 6, vec![6, 6]));
+    let claims = ringforge_contract::claims::claims(&c);
+    let claimed =
+        "for each of 3 elements of the ring by itself, which begin 2 apart in every array";
+    assert!(claims[0].contains(claimed), "{claims:?}");
+    // Three products in a row; the second is that of the second elements.
+    let product =
+        ringforge_contract::expected(&c, &[vec![1, 0, 0, 1, 5, 5], vec![0, 0, 0, 1, 1, 0]]);
+    assert_eq!(product, [0, 0, 1, 1, 5, 5]);
+    for (text, what) in [
+        (batch(GOOD, 0), "from 1 to 64"),
+        (batch(GOOD, 65), "from 1 to 64"),
+        (batch(GOOD, 2), "and there are 2 of them"),
+        (batch(GOOD, 1), "the ring's elements have 2"),
+        (GIVEN.replace("pairs = 3", "pairs = 3\nbatch = 2"), "keep one of them"),
+    ] {
+        let e = Contract::parse(&text).unwrap_err();
+        assert!(e.message.contains(what), "{e}");
+    }
+    let long = GOOD.replace("(x^2 - x - 1)", "(x^1024 + 1)").replace("alias", "batch = 33\nalias");
+    assert!(Contract::parse(&long).unwrap_err().message.contains("proofs go up to 32768"));
+}
+
+#[test]
 fn errors_name_line_column_and_remedy() {
     let cases = [
         ("contract = 1", "contract = 2", 1, 12, "contract = 1"),

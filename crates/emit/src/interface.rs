@@ -28,6 +28,12 @@ pub(crate) fn comment(procedure: &Procedure) -> String {
     let mut text = String::from("/*\n");
     if let Some(computes) = procedure.computes {
         text += &format!(" * {}\n", sentence(computes));
+        if procedure.copies > 1 {
+            text += &format!(
+                " * Arrays hold {} elements of the ring, one after the other; so it is for each.\n",
+                procedure.copies
+            );
+        }
     }
     for buffer in procedure.buffers.iter().filter(|b| b.role.is_parameter()) {
         let when = match buffer.role {

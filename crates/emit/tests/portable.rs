@@ -158,6 +158,7 @@ fn toy(ops: Vec<Op>) -> Program {
             name: "mul".into(),
             exported: true,
             computes: Some(Computes::Product),
+            copies: 1,
             q: 4591,
             bits: 16,
             buffers,

@@ -43,6 +43,7 @@ fn map(q: u64, words: usize, op: impl Fn(Value) -> Op) -> Program {
             name: "map".into(),
             exported: true,
             computes: Some(Computes::Product),
+            copies: 1,
             q,
             bits: 16,
             buffers,

@@ -370,6 +370,7 @@ mod tests {
                 name: "mul".into(),
                 exported: true,
                 computes: Some(ringforge_program::ir::Computes::Product),
+                copies: 1,
                 q: 4591,
                 bits: 16,
                 buffers: vec![buffer("c", Role::Output), buffer("a", Role::Input)],

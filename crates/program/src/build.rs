@@ -24,6 +24,7 @@ impl Builder {
             name: name.into(),
             exported: computes.is_some(),
             computes,
+            copies: 1,
             q,
             bits,
             buffers: Vec::new(),

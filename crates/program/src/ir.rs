@@ -172,6 +172,9 @@ pub struct Procedure {
     pub exported: bool,
     /// What an entry point computes; helpers say nothing.
     pub computes: Option<Computes>,
+    /// Runs of one computation that stand side by side in it. A parameter of an entry point holds so many elements of the
+    /// ring, one after the other; a helper has parameters for each run.
+    pub copies: usize,
     /// The modulus of its modular operations, at least 2.
     pub q: u64,
     /// Bits of its words: the program's, or more, so that registers hold fewer words. Words have 64

@@ -14,5 +14,3 @@ pub mod schedule;
 pub mod settle;
 mod together;
 pub mod unsigned;
-
-pub use together::together;

@@ -97,6 +97,8 @@ pub struct Schedule {
     pub merge: u32,
     /// Whether a product's operands are transformed one after the other, or side by side.
     pub operands: Operands,
+    /// Every entry point gets one more, for arrays that hold so many elements of the ring; 1 for none.
+    pub batch: u32,
     /// A transform of the whole ring has an entry point for the sum of so many base products, for each number.
     pub inner_products: Vec<u32>,
     /// The reductions of a transform of x^n + 1, all of them, by site; absent: as late as ranges
@@ -246,6 +248,7 @@ impl Default for Schedule {
             depth: 3,
             merge: 0,
             operands: Operands::Apart,
+            batch: 1,
             inner_products: Vec::new(),
             reductions: None,
             limits: Limits::default(),
@@ -366,6 +369,11 @@ impl Schedule {
         Schedule { layout: Some(layout), given: self.given.and("layout"), ..self.clone() }
     }
 
+    /// This schedule with a batch, as if a user had written it.
+    pub fn batching(&self, batch: u32) -> Schedule {
+        Schedule { batch, given: self.given.and("batch"), ..self.clone() }
+    }
+
     /// This schedule where a key was not written: with the value that it has elsewhere.
     ///
     /// # Errors
@@ -386,6 +394,7 @@ impl Schedule {
             ("split-sums", self.split_sums, 1, u32::MAX),
             ("rounds", self.rounds, 1, 1_000_000),
             ("depth", self.depth, 1, 4),
+            ("batch", self.batch, 1, 8),
         ];
         for (key, value, least, most) in counts {
             if !(least..=most).contains(&value) {

@@ -93,6 +93,7 @@ keys! {
         depth: u32 = "depth", depth;
         merge: u32 = "merge", merge;
         operands: Operands = "operands", operands;
+        batch: u32 = "batch", batch;
         forward_first: i64 = "limits.forward-first", limits.forward_first;
         forward: i64 = "limits.forward", limits.forward;
         inverse_first: i64 = "limits.inverse-first", limits.inverse_first;

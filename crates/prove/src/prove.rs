@@ -124,7 +124,7 @@ impl<'a> Job<'a> {
         };
         if contract.computes == Computes::Product {
             let t = Instant::now();
-            let result = integers::lift(&mut walk.cut, &outputs, contract.ring.degree());
+            let result = integers::lift(&mut walk.cut, &outputs, contract.outputs());
             self.time("integers", t);
             if let Err(text) = result {
                 self.reason(ReasonKind::Function, &case.name, text);

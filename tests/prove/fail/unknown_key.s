@@ -4,7 +4,7 @@
 # contract: z17_four.toml
 # with: aliases = [["c", "a"]]
 # expect:
-#   contract error: contract, line 3, column 1: unknown field `aliases`, expected one of `contract`, `symbol`, `abi`, `ring`, `computes`, `scale`, `pairs`, `transform`, `alias`, `argument`, `given`
+#   contract error: contract, line 3, column 1: unknown field `aliases`, expected one of `contract`, `symbol`, `abi`, `ring`, `computes`, `scale`, `pairs`, `batch`, `transform`, `alias`, `argument`, `given`
 
     .intel_syntax noprefix
     .text

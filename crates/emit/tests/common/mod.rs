@@ -80,7 +80,16 @@ pub fn buffer(name: &str, role: Role, words: usize) -> Buffer {
 /// An entry point.
 pub fn entry(name: &str, buffers: Vec<Buffer>, body: Vec<Stmt>) -> Procedure {
     let (q, bits) = (4591, 16);
-    Procedure { name: name.into(), exported: true, computes: None, q, bits, buffers, body }
+    Procedure {
+        name: name.into(),
+        exported: true,
+        computes: None,
+        copies: 1,
+        q,
+        bits,
+        buffers,
+        body,
+    }
 }
 
 /// Words: corners in all pairs first, then random ones.

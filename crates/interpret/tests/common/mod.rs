@@ -102,6 +102,7 @@ pub fn program(mutation: Mutation) -> Program {
             name: "mul".into(),
             exported: true,
             computes: Some(Computes::Product),
+            copies: 1,
             q: Q,
             bits: 16,
             buffers,

@@ -11,8 +11,8 @@ type Outputs = Vec<(u32, u32)>;
 
 /// What the coefficient of left element i times right element j should be, in every output.
 pub(super) enum Asked {
-    /// x^(i + j) modulo the ring's f, for elements that are not the constant.
-    Powers(Vec<Outputs>),
+    /// By element of the ring, of n each: x^(i + j) modulo f, for elements that are not the constant.
+    Powers(usize, Vec<Vec<Outputs>>),
     /// By i and j.
     Table(FxHashMap<(usize, usize), Outputs>),
 }
@@ -33,11 +33,14 @@ impl Asked {
         layout: &Layout,
     ) -> Result<Asked, Mismatch> {
         if contract.computes == Computes::Product {
-            return Ok(Asked::Powers(powers(&contract.ring)));
+            let (n, powers) = (contract.ring.degree(), powers(&contract.ring));
+            let moved = |o: &Outputs, by| o.iter().map(|&(k, c)| (k + by, c)).collect();
+            let of = |k| powers.iter().map(|o| moved(o, (k * n) as u32)).collect();
+            return Ok(Asked::Powers(n, (0..contract.batch).map(of).collect()));
         }
         let terms = Terms::new(contract, tie).ok_or(Mismatch::Outputs(0, layout.n))?;
         let mut table: FxHashMap<(usize, usize), Outputs> = FxHashMap::default();
-        for k in 0..contract.ring.degree() {
+        for k in 0..contract.outputs() {
             for (monomial, c) in terms.output(k) {
                 let (mut i, mut j) = (0, 0);
                 for (operand, index) in factors(monomial) {
@@ -56,8 +59,10 @@ impl Asked {
     /// The outputs in which the coefficient is not zero, in their order.
     pub fn at(&self, i: usize, j: usize) -> &[(u32, u32)] {
         match self {
-            Asked::Powers(powers) if i > 0 && j > 0 => &powers[i + j - 2],
-            Asked::Powers(_) => &[],
+            Asked::Powers(n, powers) if i > 0 && j > 0 && (i - 1) / n == (j - 1) / n => {
+                &powers[(i - 1) / n][(i - 1) % n + (j - 1) % n]
+            }
+            Asked::Powers(..) => &[],
             Asked::Table(table) => table.get(&(i, j)).map_or(&[], |o| &o[..]),
         }
     }

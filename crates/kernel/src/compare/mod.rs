@@ -17,6 +17,8 @@
 
 mod asked;
 #[cfg(test)]
+mod batch_tests;
+#[cfg(test)]
 mod differences_tests;
 mod forms;
 #[cfg(test)]
@@ -253,7 +255,7 @@ pub fn compare(
     outputs: &[Residue],
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Stats, Mismatch> {
-    let n = contract.ring.degree();
+    let n = contract.outputs();
     if outputs.len() != n {
         return Err(Mismatch::Outputs(outputs.len(), n));
     }

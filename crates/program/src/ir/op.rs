@@ -435,27 +435,33 @@ impl Op {
         self
     }
 
-    /// The same operation with each buffer replaced that it reads or writes.
-    pub fn map_buffers(mut self, f: &mut dyn FnMut(BufferId) -> BufferId) -> Op {
+    /// The same operation with each array replaced that it reads or writes, and its words moved on by so many.
+    pub fn moved(mut self, f: &dyn Fn(BufferId) -> (BufferId, usize)) -> Op {
         match &mut self {
-            Op::Load { buffer, .. }
-            | Op::LoadPartial { buffer, .. }
-            | Op::LoadParts { buffer, .. }
-            | Op::BroadcastPair { buffer, .. }
-            | Op::Broadcast { buffer, .. }
-            | Op::Store { buffer, .. }
-            | Op::StorePartial { buffer, .. }
-            | Op::StoreStrided { buffer, .. }
-            | Op::StoreParts { buffer, .. }
-            | Op::AddSum { buffer, .. }
+            Op::LoadParts { buffer, at } | Op::StoreParts { buffer, at, .. } => {
+                let (new, words) = f(*buffer);
+                *buffer = new;
+                at.iter_mut().for_each(|at| *at = at.plus(words));
+            }
+            Op::Load { buffer, at }
+            | Op::LoadPartial { buffer, at, .. }
+            | Op::BroadcastPair { buffer, at }
+            | Op::Broadcast { buffer, at }
+            | Op::Store { buffer, at, .. }
+            | Op::StorePartial { buffer, at, .. }
+            | Op::StoreStrided { buffer, at, .. }
+            | Op::AddSum { buffer, at, .. }
             | Op::MulMod {
-                factor: Factor::Table { buffer, .. } | Factor::Repeated { buffer, .. },
+                factor: Factor::Table { buffer, at } | Factor::Repeated { buffer, at },
                 ..
             }
             | Op::Unsigned(Unsigned::Mul {
-                factor: Factor::Table { buffer, .. } | Factor::Repeated { buffer, .. },
+                factor: Factor::Table { buffer, at } | Factor::Repeated { buffer, at },
                 ..
-            }) => *buffer = f(*buffer),
+            }) => {
+                let (new, words) = f(*buffer);
+                (*buffer, *at) = (new, at.plus(words));
+            }
             _ => {}
         }
         self

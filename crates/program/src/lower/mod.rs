@@ -40,6 +40,7 @@ use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
 use crate::schedule::{Layout, ScalePlace, Schedule};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
+use crate::together::batch;
 pub use error::LowerError;
 pub(crate) use error::unsupported;
 use error::{beyond, no_such_site, wide, within, word};
@@ -179,6 +180,10 @@ fn settled(
     let mut lowered = lowered.map_err(|error| error.about(target))?;
     if target.orders {
         lowered.program.in_order = choices.in_order();
+    }
+    let given = choices.given("batch") || choices.values().batch > 1;
+    if given && choices.batch() > 1 {
+        batch(&mut lowered.program.procedures, choices.batch() as usize);
     }
     lowered.program.schedule = lowered.settled.to_string();
     Ok(lowered)

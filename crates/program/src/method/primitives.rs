@@ -182,6 +182,7 @@ fn operations(op: Op, m: Modulus) -> usize {
             name: String::new(),
             exported: false,
             computes: None,
+            copies: 1,
             q: m.q,
             bits: m.bits,
             buffers: Vec::new(),

@@ -8,7 +8,7 @@ use crate::build::{Builder, call};
 use crate::ir::*;
 use crate::schedule::Operands;
 use crate::settle::Refused;
-use crate::together;
+use crate::together::Together;
 
 const CITE: &str = "[Seiler18 §4]";
 
@@ -122,8 +122,8 @@ impl Lowering<'_> {
                 builder.stage("forward transform", CITE, vec![call(ProcedureId(0), [to, from])]);
             }),
             Operands::Together => {
-                let both = ProcedureId(all.len() as u32);
-                all.push(together(&all[0], "forward_both", 2));
+                let mut together = Together::new(&mut all, 2);
+                let both = together.helper(ProcedureId(0), "forward_both");
                 let arguments = [ta, a, tb, b];
                 builder.stage("forward transforms", CITE, vec![call(both, arguments)]);
             }
