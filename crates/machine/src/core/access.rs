@@ -80,8 +80,8 @@ impl<I: InstructionSet> Machine<'_, I> {
     /// Reads memory.
     pub fn load(&mut self, (region, offset): (u16, i64), out: &mut [Byte]) -> Fallible<()> {
         let size = out.len() as u64;
-        if region == self.stack && offset < self.stack_pointer()? - I::RED_ZONE {
-            let why = format!("read below the stack pointer{}", Self::red_zone());
+        if region == self.stack && offset < self.stack_pointer()? - self.convention.red_zone {
+            let why = format!("read below the stack pointer{}", self.red_zone());
             return Err(self.fault(Fault(why), region, offset, size));
         }
         if let RegionKind::Section(i, start) = self.regions[usize::from(region)].kind {
@@ -190,11 +190,11 @@ impl<I: InstructionSet> Machine<'_, I> {
     pub fn store(&mut self, (region, offset): (u16, i64), bytes: &[Byte]) -> Fallible<()> {
         let size = bytes.len() as u64;
         if region == self.stack {
-            if offset < self.stack_pointer()? - I::RED_ZONE {
-                let why = format!("write below the stack pointer{}", Self::red_zone());
+            if offset < self.stack_pointer()? - self.convention.red_zone {
+                let why = format!("write below the stack pointer{}", self.red_zone());
                 return Err(self.fault(Fault(why), region, offset, size));
             }
-            if offset < I::RETURN_SLOT && offset.saturating_add(size as i64) > 0 {
+            if offset < self.convention.return_slot && offset.saturating_add(size as i64) > 0 {
                 self.regions[usize::from(region)]
                     .check(offset, size)
                     .and(Err(Fault("write over the return address".into())))
@@ -225,8 +225,8 @@ impl<I: InstructionSet> Machine<'_, I> {
     }
 
     /// What else lies beyond the stack pointer, for messages.
-    fn red_zone() -> &'static str {
-        if I::RED_ZONE > 0 { " and its red zone" } else { "" }
+    fn red_zone(&self) -> &'static str {
+        if self.convention.red_zone > 0 { " and its red zone" } else { "" }
     }
 
     /// The stack pointer's offset in the stack.
@@ -243,7 +243,7 @@ impl<I: InstructionSet> Machine<'_, I> {
     pub fn stack_moved(&mut self) -> Fallible<()> {
         let top = self.stack_pointer()?;
         self.deepest = self.deepest.min(top);
-        self.forget_stack(top - I::RED_ZONE);
+        self.forget_stack(top - self.convention.red_zone);
         Ok(())
     }
 
