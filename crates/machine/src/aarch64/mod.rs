@@ -82,6 +82,9 @@ static AAPCS64: Convention = Convention {
     stack_align: 16,
     red_zone: 0,
     return_slot: 0,
+    vectors: &[],
+    home: 0,
+    page: None,
 };
 
 /// A decoded instruction with what its relocation says.

@@ -8,7 +8,7 @@ use crate::graph::NodeId;
 
 impl<I: InstructionSet> Machine<'_, I> {
     /// A fault of region `region` as an error.
-    fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
+    pub fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
         let region = self.regions[usize::from(region)].name.clone();
         let Fault(why) = fault;
         LiftError::from(Violation::Memory { at: self.place(), region, offset, size, why }).into()
@@ -84,6 +84,9 @@ impl<I: InstructionSet> Machine<'_, I> {
             let why = format!("read below the stack pointer{}", self.red_zone());
             return Err(self.fault(Fault(why), region, offset, size));
         }
+        if region == self.stack {
+            self.touch(offset, size)?;
+        }
         if let RegionKind::Section(i, start) = self.regions[usize::from(region)].kind {
             self.loaded += size;
             return self.load_section((region, offset), i, start, out);
@@ -145,11 +148,12 @@ impl<I: InstructionSet> Machine<'_, I> {
             );
         }
         if !self.object.is_data(i, from, from + size) {
-            return Err(self.unsupported(format!(
-                "{} is code, of which bytes are read that no `$d` marks as data: linkers rewrite code that \
-                 meets an erratum of some processors",
-                s.name
-            )));
+            let why = if self.object.is_coff() {
+                "linkers for Windows may put a jump where a function begins"
+            } else {
+                "no `$d` marks them as data, and linkers rewrite code that meets an erratum of some processors"
+            };
+            return Err(self.unsupported(format!("bytes of code are read from {}: {why}", s.name)));
         }
         let Some(data) = s.data.get(from as usize..(from + size) as usize) else {
             return Err(self.unsupported(format!("data past the end of {}", s.name)));
@@ -200,6 +204,7 @@ impl<I: InstructionSet> Machine<'_, I> {
                     .and(Err(Fault("write over the return address".into())))
                     .map_err(|fault| self.fault(fault, region, offset, size))?;
             }
+            self.touch(offset, size)?;
             self.used = self.used.min(offset);
             self.deepest = self.deepest.min(offset);
             self.dead.store(offset, bytes);
@@ -210,6 +215,17 @@ impl<I: InstructionSet> Machine<'_, I> {
             Ok(()) => Ok(()),
             Err(fault) => Err(self.fault(fault, region, offset, size)),
         }
+    }
+
+    /// Notes an access to the stack. Some systems give it memory page by page, as it is touched.
+    fn touch(&mut self, offset: i64, size: u64) -> Fallible<()> {
+        if self.convention.page.is_some_and(|page| offset < self.touched - page) {
+            let why = "more than a page below what was accessed before: the system has no memory there until each page \
+                       is touched in turn (as ___chkstk_ms does)";
+            return Err(self.fault(Fault(why.into()), self.stack, offset, size));
+        }
+        self.touched = self.touched.min(offset);
+        Ok(())
     }
 
     /// Refuses accesses to what another file defines.

@@ -1,7 +1,7 @@
 //! The calling convention: the state at entry, and what must hold at return.
 
 use super::memory::{Region, RegionKind};
-use super::{Choice, Fallible, InstructionSet, Machine, Stop};
+use super::{Choice, Convention, Fallible, InstructionSet, Machine, Stop};
 use crate::byte::Byte;
 use crate::call::{ArgSpec, CallSpec, Initial};
 use crate::error::{LiftError, Violation};
@@ -12,11 +12,15 @@ use rustc_hash::FxHashMap;
 /// Where Android keeps the canary in a thread's own memory.
 const THREAD_CANARY: i64 = 40;
 
+/// Where the caller's bytes in the home space are numbered from: no register's are.
+const HOME: u16 = 0x8000;
+
 /// What a function finds in its registers; only the first [`InstructionSet::WORD`] bytes count.
 pub(crate) struct Entry {
     pub stack_pointer: [Byte; 8],
     /// The return address, for instruction sets whose calls leave it in a register.
     pub back: [Byte; 8],
+    pub convention: &'static Convention,
 }
 
 impl<'a, I: InstructionSet> Machine<'a, I> {
@@ -99,6 +103,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         // Tokens stand behind the stack: the return address, then what belongs to the caller.
         let back = pointer(g, stack + 1, 0);
         let mut above = back[..convention.return_slot as usize].to_vec();
+        above.extend((0..convention.home).map(|k| Byte::Caller(HOME + k as u16)));
         let mut arguments = Vec::new();
         for (i, arg) in call.args.iter().enumerate() {
             let value = match *arg {
@@ -134,7 +139,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             region
         };
         regions.push(token("the return address"));
-        let mut cpu = I::at_entry(&Entry { stack_pointer: pointer(g, stack, 0), back });
+        let mut cpu = I::at_entry(&Entry { stack_pointer: pointer(g, stack, 0), back, convention });
         let mut hold = |register, value: [Byte; 8]| {
             cpu.word(register).copy_from_slice(&value[..I::WORD]);
         };
@@ -227,6 +232,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             calls: Vec::new(),
             used: 0,
             deepest: 0,
+            touched: 0,
             dead: super::residue::DeadStack::new(
                 call.args.iter().any(|a| matches!(a, ArgSpec::Input { .. })),
             ),
@@ -271,6 +277,9 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             if !kept {
                 return Err(changed(name, self));
             }
+        }
+        if let Some(register) = self.cpu.changed(self.convention) {
+            return Err(changed(&register, self));
         }
         self.returned = true;
         Ok(())

@@ -67,6 +67,10 @@ pub(crate) trait InstructionSet: Sized {
     fn routine(name: &str) -> Option<Routine> {
         Routine::of_c(name)
     }
+    /// A vector register that is not restored, of those of which a convention wants it.
+    fn changed(&self, _convention: &Convention) -> Option<String> {
+        None
+    }
     /// After a call of another object's function: nothing that it may change.
     fn after_call(&mut self, convention: &Convention);
 
@@ -145,6 +149,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     /// Lowest stack offset that may hold something.
     used: i64,
     pub deepest: i64,
+    /// The lowest stack offset that was accessed or probed.
+    pub touched: i64,
     /// What will be left of it.
     pub dead: residue::DeadStack,
     decoded: FxHashMap<(usize, u64), u32>,

@@ -1,7 +1,7 @@
 //! Functions of other objects: the three of the C library that compilers call by themselves, in their
 //! checked form too, and those that the call declares. And arithmetic that stops the program on overflow.
 
-use super::memory::RegionKind;
+use super::memory::{Fault, RegionKind};
 use super::{Fallible, InstructionSet, Machine, Value};
 use crate::byte::Byte;
 use crate::call::{Extent, ExternalFunction};
@@ -121,6 +121,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             Some(true) => {}
             _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
         }
+        self.lend(top)?;
         let result = match (declared, routine, checked) {
             (Some(function), ..) => {
                 let result = self.declared(&function)?;
@@ -131,10 +132,23 @@ impl<I: InstructionSet> Machine<'_, I> {
             (None, None, Some(function)) => self.checked(name, function)?,
             (None, None, None) => return Err(self.unsupported("a function that is not known")),
         };
+        self.lend(top)?;
         self.cpu.after_call(convention);
         self.cpu.word(convention.result).copy_from_slice(&result[..I::WORD]);
         self.forget_stack(top - slot);
         Ok(())
+    }
+
+    /// What the caller of another object's function leaves above `top` is that function's to write.
+    fn lend(&mut self, top: i64) -> Fallible<()> {
+        let (home, stack) = (self.convention.home, self.stack);
+        let done = if top < self.convention.return_slot && top + home > 0 {
+            Err(Fault("the called function may write over the return address".into()))
+        } else {
+            let bytes = vec![Byte::Undefined; home as usize];
+            self.regions[usize::from(stack)].store(top, &bytes)
+        };
+        done.map_err(|fault| self.fault(fault, stack, top, home as u64))
     }
 
     /// The register of argument `i`. Those that lie on the stack are refused.

@@ -127,6 +127,16 @@ fn one(
             reach: kind.reach,
         });
     }
+    sorted(all, section, symbols, types)
+}
+
+/// The relocations of a section by offset; no two lie in one place.
+pub(super) fn sorted(
+    mut all: Vec<Relocation>,
+    section: &Section,
+    symbols: &[Symbol],
+    types: Types,
+) -> Result<Vec<Relocation>, ObjectError> {
     all.sort_by_key(|r| r.offset);
     if let Some(w) = all.windows(2).find(|w| w[0].offset + w[0].width > w[1].offset) {
         let name = |r: &Relocation| types(r.kind).map_or("?", |t| t.name);

@@ -95,6 +95,9 @@ static AAPCS: Convention = Convention {
     stack_align: 8,
     red_zone: 0,
     return_slot: 0,
+    vectors: &[],
+    home: 0,
+    page: None,
 };
 
 /// A decoded instruction with what its relocation says.

@@ -75,7 +75,37 @@ static SYSTEM_V: Convention = Convention {
     stack_align: 16,
     red_zone: 128,
     return_slot: 8,
+    vectors: &[],
+    home: 0,
+    page: None,
 };
+
+/// The convention of Windows [Win64].
+static WINDOWS: Convention = Convention {
+    arguments: &[RCX, RDX, 8, 9],
+    result: RAX,
+    saved: &[
+        ("rbx", 3),
+        ("rbp", 5),
+        ("rsi", RSI),
+        ("rdi", RDI),
+        ("r12", 12),
+        ("r13", 13),
+        ("r14", 14),
+        ("r15", 15),
+    ],
+    stack_align: 16,
+    red_zone: 0,
+    return_slot: 8,
+    vectors: &[6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    home: 32,
+    page: Some(4096),
+};
+
+/// What the caller has in the lowest 16 bytes of a vector register that must be restored.
+fn vector_of_caller(register: usize) -> [Byte; 16] {
+    Byte::of_caller(NAMES.len() / 2 + register)
+}
 
 /// Registers that a called function may change.
 fn clobbered(convention: &Convention) -> impl Iterator<Item = usize> {
@@ -108,14 +138,18 @@ impl InstructionSet for X86_64 {
     const ADDRESS: u32 = R_64;
     const LANDINGS: &'static [u32] = &[control::ENDBR64];
 
-    fn convention(_: &Object) -> &'static Convention {
-        &SYSTEM_V
+    fn convention(object: &Object) -> &'static Convention {
+        if object.is_coff() { &WINDOWS } else { &SYSTEM_V }
     }
 
     fn at_entry(entry: &Entry) -> X86_64 {
         let mut gpr: [[Byte; 8]; 16] = std::array::from_fn(Byte::of_caller);
         gpr[RSP] = entry.stack_pointer;
-        X86_64 { gpr, vec: [UNDEFINED; 32], masks: [[None; 64]; 8], flags: Flags::default() }
+        let mut vec = [UNDEFINED; 32];
+        for &r in entry.convention.vectors {
+            vec[r][..16].copy_from_slice(&vector_of_caller(r));
+        }
+        X86_64 { gpr, vec, masks: [[None; 64]; 8], flags: Flags::default() }
     }
 
     fn stack_pointer(&self) -> &[Byte] {
@@ -126,11 +160,19 @@ impl InstructionSet for X86_64 {
         &mut self.gpr[register]
     }
 
+    fn changed(&self, convention: &Convention) -> Option<String> {
+        let changed = |&&r: &&usize| self.vec[r][..16] != vector_of_caller(r);
+        convention.vectors.iter().find(changed).map(|r| format!("xmm{r}"))
+    }
+
     fn after_call(&mut self, convention: &Convention) {
         for r in clobbered(convention) {
             self.gpr[r] = [Byte::Undefined; 8];
         }
-        self.vec = [UNDEFINED; 32];
+        for (r, wide) in self.vec.iter_mut().enumerate() {
+            let kept = if convention.vectors.contains(&r) { 16 } else { 0 };
+            wide[kept..].fill(Byte::Undefined);
+        }
         self.masks = [[None; 64]; 8];
         self.flags = Flags::default();
     }
