@@ -175,6 +175,7 @@ fn headers_are_what_assemblers_write() {
         (good.with(16, &[240]), "optional bytes"),
         (good.with(18, &0x2000u16.to_le_bytes()), "characteristics 0x2000"),
         (good.with(18, &4u16.to_le_bytes()), ""),
+        (good.with(18, &5u16.to_le_bytes()), "denies the relocations"),
         (good.with(rdata, b".mine\0"), "in a way of their own"),
         (good.with(rdata, b".rdatax"), "in a way of their own"),
         (good.with(rdata, b".rdata$z"), ""),
@@ -310,6 +311,10 @@ fn linkers_take_copies_of_comdat_sections_that_may_differ() {
     ] {
         check(&load(name), &one(section, how, name, content), words);
     }
+    // A local function of its own section, and a name that is not the section's first.
+    let local = ".section .text$g,\"xr\",one_only,g\ng: ret";
+    check("sub rsp, 40\n call g\n add rsp, 40\n ret", local, "");
+    check("call g\n ret", &local.replace("one_only", "discard"), "another object's copy");
     // An address under its own name: of data that the contract gives, here the input b.
     let pointer = |symbol: &str, content: &str| {
         let name = format!(".refptr.{symbol}");
@@ -324,6 +329,7 @@ fn linkers_take_copies_of_comdat_sections_that_may_differ() {
     for (symbol, content, words) in [
         ("other", ".quad other", ""),
         ("other", ".quad other+8", "another object's copy"),
+        ("other", ".quad f\n other = f", "another object's copy"),
         ("other", ".quad another", "another object's copy"),
         ("other", ".quad other, other", "another object's copy"),
         ("other", ".quad 0", "another object's copy"),

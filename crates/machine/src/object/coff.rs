@@ -18,7 +18,8 @@ const OF_FILE: u64 = 20;
 const OF_SECTION: u64 = 40;
 const OF_SYMBOL: u64 = 18;
 const OF_RELOCATION: u64 = 10;
-/// The one bit of the file's characteristics that assemblers set: no line numbers.
+/// Bits of the file's characteristics that assemblers set: no relocations, no line numbers.
+const LINKS_STRIPPED: u16 = 1;
 const LINES_STRIPPED: u16 = 4;
 
 /// Section characteristics.
@@ -162,7 +163,7 @@ impl<'a> File<'a> {
         let header = header.ok_or_else(|| not_object("its COFF header is cut off"))?;
         let field = |at: u64| word(header, at).unwrap_or_default();
         let (optional, flags) = (half(header, 16), half(header, 18));
-        if optional != 0 || flags & !LINES_STRIPPED != 0 {
+        if optional != 0 || flags & !(LINKS_STRIPPED | LINES_STRIPPED) != 0 {
             return Err(not_object(format!(
                 "its COFF header has {optional} optional bytes and characteristics {flags:#x}, and those of objects \
                  that assemblers write have none"
@@ -196,6 +197,9 @@ impl<'a> File<'a> {
                 links: (field(24).into(), half(h, 32)),
                 flags: field(36),
             });
+        }
+        if flags & LINKS_STRIPPED != 0 && sections.iter().any(|h| h.links.1 != 0) {
+            return Err(not_object("its COFF header denies the relocations that it has"));
         }
         let cut = || not_object("its symbol table is cut off");
         let table = range(bytes, at, count * OF_SYMBOL).ok_or_else(cut)?;
@@ -335,29 +339,27 @@ impl<'a> File<'a> {
             .flatten()
             .filter(|e| usize::try_from(e.section) == Ok(number))
             .collect();
-        let [section, rest @ ..] = &own[..] else { return false };
+        // The section's own symbol says how copies are chosen, and the next one by which name.
+        let [section, leader, ..] = own[..] else { return false };
         let Some(more) = section.more.filter(|_| section.class == STATIC && section.name == h.name)
         else {
             return false;
         };
-        let Some(leader) = rest.iter().find(|e| e.class == EXTERNAL && e.value == 0) else {
-            return false;
-        };
-        match more[14] {
-            NO_DUPLICATES => true,
-            ANY => {
-                let content = self.content(h).unwrap_or_default();
-                let pointer = leader.name.strip_prefix(".refptr.").is_some_and(|to| {
-                    h.name == format!(".rdata$.refptr.{to}")
-                        && content == [0; 8]
-                        && matches!(&self.links(h)[..], [(0, 1, symbol)]
-                            if self.entries.get(*symbol).is_some_and(|e| e.as_ref().is_some_and(|e| e.name == to)))
-                });
-                pointer
-                    || h.links.1 == 0 && h.name == ".rdata" && names_content(&leader.name, content)
-            }
-            _ => false,
+        if leader.value != 0 || more[14] == NO_DUPLICATES {
+            return leader.value == 0 && [EXTERNAL, STATIC].contains(&leader.class);
         }
+        if leader.class != EXTERNAL || more[14] != ANY {
+            return false;
+        }
+        let content = self.content(h).unwrap_or_default();
+        if let Some(to) = leader.name.strip_prefix(".refptr.") {
+            let [(0, 1, symbol)] = self.links(h)[..] else { return false };
+            let names = |e: &Entry| e.class == EXTERNAL && e.name == to;
+            return h.name == format!(".rdata$.refptr.{to}")
+                && content == [0; 8]
+                && self.entries.get(symbol).is_some_and(|e| e.as_ref().is_some_and(names));
+        }
+        h.links.1 == 0 && h.name == ".rdata" && names_content(&leader.name, content)
     }
 
     /// Offset, type and symbol of each relocation of a section; none where they lie outside the file.
