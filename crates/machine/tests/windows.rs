@@ -311,6 +311,8 @@ fn linkers_take_copies_of_comdat_sections_that_may_differ() {
     ] {
         check(&load(name), &one(section, how, name, content), words);
     }
+    let short = one(".rdata$.refptr.x", "one_only", "table", ".long 1");
+    check(&load("table"), &short, "access outside its 4 bytes");
     // A local function of its own section, and a name that is not the section's first.
     let local = ".section .text$g,\"xr\",one_only,g\ng: ret";
     check("sub rsp, 40\n call g\n add rsp, 40\n ret", local, "");
@@ -324,20 +326,31 @@ fn linkers_take_copies_of_comdat_sections_that_may_differ() {
             &behind,
         )
     };
+    // What fills it up is not read.
+    let beyond = pointer("other", ".quad other, 0").map(|o| {
+        let load = o.content(".text") + o.word(o.relocation(".text", 0));
+        o.with(load, &[8])
+    });
     let mut call = call("f", 32);
     call.data = vec![("other".into(), 2)];
     for (symbol, content, words) in [
         ("other", ".quad other", ""),
+        ("other", ".quad other, 0", ""),
+        ("other", ".quad other, 1", "another object's copy"),
+        ("other", ".quad 0, other", "another object's copy"),
         ("other", ".quad other+8", "another object's copy"),
         ("other", ".quad f\n other = f", "another object's copy"),
         ("other", ".quad another", "another object's copy"),
         ("other", ".quad other, other", "another object's copy"),
         ("other", ".quad 0", "another object's copy"),
         ("another", ".quad another", "`another` is defined by another object"),
+        ("other", ".long 0", "another object's copy"),
     ] {
         let Some(object) = pointer(symbol, content) else { return };
         said(content, refusal_of(&object, &call), words);
     }
+    let Some(beyond) = beyond else { return };
+    said("beyond", refusal_of(&beyond, &call), "access outside its 8 bytes");
 }
 
 #[test]
@@ -359,4 +372,23 @@ fn directives_to_the_linker_change_nothing_that_code_reads() {
     check("ret", ".section .gnu.lto_f,\"dr\"\n .byte 0", "link-time optimisation");
     check("ret", ".section .debug_info,\"dr\"\n .byte 0", "");
     check("ret", ".section .idata$5,\"dw\"\n .quad 0", "in a way of their own");
+}
+
+#[test]
+fn damaged_bytes_are_an_error_or_a_refusal() {
+    let Some(good) = good() else { return };
+    let mut call = call("f", 4);
+    call.max_steps = 100;
+    let read = |bytes: &[u8]| {
+        let object = Object::parse(bytes).ok()?;
+        lift(&object, &call, &mut Graph::new(), &mut |_| true).ok()
+    };
+    for n in 0..good.0.len() {
+        let _ = read(&good.0[..n]);
+    }
+    for at in 0..good.0.len() {
+        for flip in [1, 0x80, 0xff] {
+            let _ = read(&good.with(at, &[good.0[at] ^ flip]).0);
+        }
+    }
 }

@@ -61,6 +61,10 @@ const STATIC: u8 = 3;
 const FILE: u8 = 103;
 const WEAK_EXTERNAL: u8 = 105;
 
+/// The sections that hold an address under its own name, and their size.
+const REFPTR: &str = ".rdata$.refptr.";
+const POINTER: u64 = 8;
+
 /// How the linker chooses among sections of one COMDAT name.
 const NO_DUPLICATES: u8 = 1;
 const ANY: u8 = 2;
@@ -287,6 +291,9 @@ impl<'a> File<'a> {
             }
             let content = self.content(h)?;
             let refused = self.refusal(number, h, base);
+            // Assemblers fill up to the alignment, and not all alike.
+            let pointer = refused.is_none() && h.flags & COMDAT != 0 && h.name.starts_with(REFPTR);
+            let size = if pointer { POINTER.min(h.size) } else { h.size };
             let only_written = h.name == ".data" && h.flags & COMDAT == 0;
             let known = refused.is_none() || only_written;
             sections.push((
@@ -295,8 +302,8 @@ impl<'a> File<'a> {
                     name: h.name.clone(),
                     address: 0,
                     align: align.min(super::sections::PAGE),
-                    size: h.size,
-                    data: if known { content.to_vec() } else { Vec::new() },
+                    size,
+                    data: if known { content[..size as usize].to_vec() } else { Vec::new() },
                     executable: h.flags & EXECUTE != 0,
                     entries: Entries::One,
                     refused,
@@ -355,8 +362,9 @@ impl<'a> File<'a> {
         if let Some(to) = leader.name.strip_prefix(".refptr.") {
             let [(0, 1, symbol)] = self.links(h)[..] else { return false };
             let names = |e: &Entry| e.class == EXTERNAL && e.name == to;
-            return h.name == format!(".rdata$.refptr.{to}")
-                && content == [0; 8]
+            return h.name.strip_prefix(REFPTR) == Some(to)
+                && content.len() as u64 >= POINTER
+                && content.iter().all(|b| *b == 0)
                 && self.entries.get(symbol).is_some_and(|e| e.as_ref().is_some_and(names));
         }
         h.links.1 == 0 && h.name == ".rdata" && names_content(&leader.name, content)
