@@ -49,7 +49,7 @@ pub(crate) type Wide = [Byte; 16];
 /// The link register.
 const LINK: usize = 30;
 
-/// Vector registers of which the low halves belong to the caller.
+/// Vector registers whose low halves belong to the caller.
 const VECTOR_SAVED: std::ops::RangeInclusive<usize> = 8..=15;
 /// Where the vector registers' numbers begin in conventions.
 const VECTORS: usize = 32;

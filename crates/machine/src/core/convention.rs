@@ -15,7 +15,7 @@ pub(crate) struct Convention {
     pub red_zone: i64,
     /// Bytes of the return address that a call leaves at the stack pointer.
     pub return_slot: i64,
-    /// Vector registers of which a function must restore the lowest 16 bytes.
+    /// Vector registers whose lowest 16 bytes a function must restore.
     pub vectors: &'static [usize],
     /// Bytes above the return address that belong to the called function.
     pub home: i64,

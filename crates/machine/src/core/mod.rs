@@ -67,7 +67,7 @@ pub(crate) trait InstructionSet: Sized {
     fn routine(name: &str) -> Option<Routine> {
         Routine::of_c(name)
     }
-    /// A vector register that is not restored, of those of which a convention wants it.
+    /// A vector register that a convention wants restored and that is not.
     fn changed(&self, _convention: &Convention) -> Option<String> {
         None
     }

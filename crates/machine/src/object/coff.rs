@@ -69,9 +69,12 @@ const POINTER: u64 = 8;
 const NO_DUPLICATES: u8 = 1;
 const ANY: u8 = 2;
 
-/// Relocation types, by number: name, width, and the type of the psABI that means the same, with
-/// what its addend is less.
-const TYPES: &[(u16, &str, u64, Option<(u32, i64)>)] = &[
+/// A relocation type: number, name, width, and the type of the psABI that means the same, with what
+/// its addend is less.
+type Row = (u16, &'static str, u64, Option<(u32, i64)>);
+
+/// Relocation types that assemblers write.
+const TYPES: &[Row] = &[
     (1, "IMAGE_REL_AMD64_ADDR64", 8, Some((R_64, 0))),
     (2, "IMAGE_REL_AMD64_ADDR32", 4, None),
     (3, "IMAGE_REL_AMD64_ADDR32NB", 4, None),
@@ -89,7 +92,7 @@ const OTHERS: u32 = 0x1_0000;
 
 /// The type with that number: one of the psABI's, or another.
 pub(super) fn types(number: u32) -> Option<Type> {
-    let same = |t: &&(u16, &str, u64, Option<(u32, i64)>)| match t.3 {
+    let same = |t: &&Row| match t.3 {
         Some((kind, _)) => kind == number,
         None => OTHERS + u32::from(t.0) == number,
     };
@@ -337,8 +340,8 @@ impl<'a> File<'a> {
         ))
     }
 
-    /// Whether a COMDAT section's copies in other objects are the same: an address under its own name,
-    /// a constant under its own name, or a section that no other object may have.
+    /// Whether a COMDAT section's copies in other objects are the same. So are an address and a constant
+    /// under its own name, and a section that no other object may have.
     fn is_only(&self, number: usize, h: &Header) -> bool {
         let own: Vec<&Entry> = self
             .entries

@@ -20,6 +20,7 @@ mod properties;
 mod relocations;
 mod sections;
 mod symbols;
+mod types;
 pub(crate) mod x86_64;
 
 use crate::error::ObjectError;

@@ -8,6 +8,7 @@
 use super::elf::{self, File, damaged};
 use super::sections::Section;
 use super::symbols::Symbol;
+pub(crate) use super::types::Type;
 use crate::error::ObjectError;
 use rustc_hash::FxHashMap;
 
@@ -32,15 +33,6 @@ impl Relocation {
     pub fn span(&self) -> (u64, u64) {
         (self.offset.saturating_sub(self.reach.0), self.offset.saturating_add(self.reach.1))
     }
-}
-
-/// What a relocation type is, whatever it means.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Type {
-    pub name: &'static str,
-    pub width: u64,
-    /// See [`Relocation::reach`].
-    pub reach: (u64, u64),
 }
 
 /// The types of an instruction set that assemblers write; [`None`] for others.
