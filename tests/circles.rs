@@ -13,7 +13,7 @@ const LARGER: &[(&str, &[usize])] = &[
     ("cli", &[36]),
     ("emit", &[10]),
     ("interpret", &[8]),
-    ("machine", &[25]),
+    ("machine", &[24]),
     ("plan", &[26]),
     ("program", &[34, 7]),
     ("prove", &[10]),

@@ -217,7 +217,7 @@ fn the_schema_has_the_keys_of_the_reader_and_no_others() {
 fn the_schema_refuses_what_the_reader_refuses() {
     let wrong = [
         ("contract = 1", "contract = 2"),
-        ("\"sysv-x86-64\"", "\"win64\""),
+        ("\"sysv-x86-64\"", "\"win32\""),
         ("\"accumulate\"", "\"sum\""),
         ("scale = 2", "scale = 0"),
         ("pairs = 2", "pairs = 65"),

@@ -200,8 +200,8 @@ pub struct Package {
 /// `prove`.
 #[derive(Args, Debug)]
 pub struct Prove {
-    /// ELF files: objects, shared objects or executables; or archives (.a), from which the member that
-    /// defines the symbol is taken. If several are proved, they give equal results
+    /// ELF files: objects, shared objects or executables; COFF objects; or archives (.a), from which the
+    /// member that defines the symbol is taken. If several are proved, they give equal results
     #[arg(required_unless_present = "all", value_name = "OBJECT")]
     pub objects: Vec<PathBuf>,
     /// The contract
@@ -282,7 +282,7 @@ impl Limits {
 /// `recheck`.
 #[derive(Args, Debug)]
 pub struct Recheck {
-    /// The ELF file, or an archive with it (.a)
+    /// The ELF file or COFF object, or an archive with it (.a)
     #[arg(value_name = "OBJECT")]
     pub object: PathBuf,
     /// The contract

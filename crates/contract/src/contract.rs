@@ -87,6 +87,9 @@ pub enum Abi {
     /// System V for x86-64: Linux, the BSDs, macOS on Intel.
     #[serde(rename = "sysv-x86-64")]
     SysVX8664,
+    /// The convention of Windows for x86-64 [Win64].
+    #[serde(rename = "win64")]
+    Win64,
     /// The procedure call standard of AArch64 [AAPCS64 §6]: Linux and the BSDs.
     #[serde(rename = "aapcs64")]
     Aapcs64,
@@ -100,32 +103,35 @@ impl Abi {
     pub fn name(self) -> &'static str {
         match self {
             Abi::SysVX8664 => "sysv-x86-64",
+            Abi::Win64 => "win64",
             Abi::Aapcs64 => "aapcs64",
             Abi::Aapcs => "aapcs",
         }
     }
 
-    /// The calling convention of objects of an instruction set.
-    pub fn of(architecture: Architecture) -> Abi {
-        match architecture {
+    /// The calling convention of an object's functions.
+    pub fn of(object: &Object) -> Abi {
+        match object.architecture() {
+            Architecture::X86_64 if object.is_coff() => Abi::Win64,
             Architecture::X86_64 => Abi::SysVX8664,
             Architecture::AArch64 => Abi::Aapcs64,
             Architecture::Armv7EM => Abi::Aapcs,
         }
     }
 
-    /// Checks that an object is of the instruction set that this convention is for.
+    /// Checks that an object is of the format and the instruction set that this convention is for.
     ///
     /// # Errors
     /// What the object is, and which `abi` would fit it.
     pub fn check(self, object: &Object) -> Result<(), String> {
-        let fits = Abi::of(object.architecture());
+        let fits = Abi::of(object);
         if fits == self {
             return Ok(());
         }
         Err(format!(
-            "the object is for {}, but the contract's abi is \"{}\": for this object it would be \"{}\"",
+            "the object is for {}{}, but the contract's abi is \"{}\": for this object it would be \"{}\"",
             object.architecture(),
+            if object.is_coff() { " and Windows" } else { "" },
             self.name(),
             fits.name()
         ))

@@ -140,6 +140,9 @@ fn read(file: &str) -> Result<Callee, String> {
                 &array("a", "input", "[-8, 8]", "").replace("= 4", "= 6"),
             ],
         ),
+        "mul-batch" => product("mul", RING, "[-8, 8]")
+            .replace("length = 4", "length = 8")
+            .replacen("[[", "batch = 2\n[[", 1),
         "forward" => {
             let argument = array("r", "inout", "[-8, 8]", "exit = [-8, 8]").replace("; ", "\n");
             format!(
@@ -365,6 +368,12 @@ fn packed_fields_and_numbers() {
         &["any out=x a=a"],
         &["x: each = \"a\"; range = [-10, 10]"],
         "takes any number as `d`",
+    );
+    wrong(
+        &[],
+        &["mul-batch c=x a=a b=b"],
+        &["x: each = \"a\"; range = [-10, 10]"],
+        "several elements at once",
     );
     wrong(
         &[],

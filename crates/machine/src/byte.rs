@@ -16,7 +16,7 @@ pub enum Byte {
     /// A byte that the caller happened to have in a register that passes nothing, by its place. It is undefined as well,
     /// and moving it keeps it. No content of memory decides it, so it may be left behind: compilers push such a register to
     /// align the stack, and pop it into another.
-    Caller(u8),
+    Caller(u16),
     /// A known value.
     Const(u8),
     /// Byte `1` (0 the lowest) of node `0`.
@@ -31,6 +31,6 @@ impl Byte {
 
     /// What the caller left in a register of `N` bytes that passes nothing, the register by its number.
     pub(crate) fn of_caller<const N: usize>(register: usize) -> [Byte; N] {
-        std::array::from_fn(|k| Byte::Caller((register * N + k) as u8))
+        std::array::from_fn(|k| Byte::Caller((register * N + k) as u16))
     }
 }

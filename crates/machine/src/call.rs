@@ -100,7 +100,7 @@ pub struct CallSpec {
     pub symbol: String,
     /// The caller's buffers; two arguments may point to the same one (an in-place call).
     pub regions: Vec<RegionSpec>,
-    /// Arguments by the System V x86-64 convention (six in registers, further ones on the stack).
+    /// Arguments in the order of the prototype, by the convention of the object's system.
     pub args: Vec<ArgSpec>,
     /// Data of other objects that the code may use: symbol and region (an index into
     /// [`CallSpec::regions`]).

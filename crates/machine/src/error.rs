@@ -175,9 +175,9 @@ pub enum LiftError {
 /// Why an object file could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// Not a relocatable ELF object of an instruction set that is known.
-    #[error("not an ELF file for x86-64, AArch64 or Armv7E-M: {0}")]
-    NotElf(String),
+    /// Not an object of a format and an instruction set that are known.
+    #[error("not an ELF file for x86-64, AArch64 or Armv7E-M, nor a COFF object for x86-64: {0}")]
+    NotObject(String),
     /// A part that is damaged or not understood.
     #[error("section {section}, offset {offset:#x}: {what}")]
     Damaged {

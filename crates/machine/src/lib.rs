@@ -1,4 +1,4 @@
-//! ELF to instructions to an expression graph: the semantics of machine code, knowing nothing of
+//! ELF and COFF to instructions to an expression graph: the semantics of machine code, knowing nothing of
 //! rings.
 //!
 //! [`Object::parse`] reads an object file. [`lift`] executes one function of it with *concrete*

@@ -206,7 +206,7 @@ fn run<I: InstructionSet>(
         stats.code_bytes += I::length(&d.instruction) as u64;
     }
     let residue = machine.residue();
-    let bytes = machine.cpu.result()[..I::WORD].to_vec();
+    let bytes = machine.cpu.word(machine.convention.result).to_vec();
     let result = FinalRegion { name: "the result".into(), loaded: vec![false; bytes.len()], bytes };
     let doubts = choice.decisions.len() + choice.releases.len() + machine.checks.len();
     let certain = doubts == 0 && some_memory(&choice.orders);

@@ -2,12 +2,15 @@
 //! what its terms say. No contract and no proof take part, so this sees every misreading.
 
 mod common;
+use common::coff::WINDOWS;
 use common::damage::{self, Anatomy, CALLS, N, Random, Run, good_objects, run};
 use common::{assemble, call, compile};
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId};
 use ringforge_machine::{Object, lift};
-use ringforge_testing::cc;
+use ringforge_testing::{cc, needs, program};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// The outputs of all calls by the terms; [`None`] if the object is refused or an output has no value.
 fn by_terms(object: &[u8]) -> Option<Vec<i16>> {
@@ -69,6 +72,73 @@ fn damaged_objects_compute_what_their_terms_say() {
                     wrong.push(format!(
                         "object {i} (of good object {which}), pie {pie}: {what}: {got}"
                     ));
+                }
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&dir);
+    println!("{count} objects, {lifted} lifted, {ran} runs as said, {} not", wrong.len());
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(lifted > count / 20 && ran > lifted / 2, "{lifted} lifted, {ran} ran");
+}
+
+/// The same for Windows. A file is linked by mingw's `ld` or by `lld-link`, and run as if that system had loaded it.
+#[test]
+fn damaged_objects_for_windows_compute_what_their_terms_say() {
+    needs!("mingw gcc", "gcc");
+    let count = damage::number("RINGFORGE_FLIPS", 1000) as usize;
+    let mut random = Random(damage::number("RINGFORGE_FLIP_SEED", 88_172_645_463_325_252));
+    let name = format!("ringforge-machine-windows-{}", std::process::id());
+    let dir = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&dir).expect("the temporary directory is writable");
+    let at = |name: &str| dir.join(name);
+    let write = |path: &Path, bytes: &[u8]| std::fs::write(path, bytes).expect("it is writable");
+    let outputs = format!("-DOUTPUTS={}", N * CALLS);
+    write(&at("loader"), &common::link("gcc", damage::WINDOWS_LOADER, &["-O1", &outputs]));
+    let mut permissions = std::fs::metadata(at("loader")).expect("it was written").permissions();
+    permissions.set_mode(0o755);
+    std::fs::set_permissions(at("loader"), permissions).expect("it is ours");
+    let mingw = "x86_64-w64-mingw32-gcc";
+    let driver = compile(mingw, "c", &damage::windows_driver(), &["-O1", "-ffreestanding"]);
+    write(&at("driver.o"), &driver);
+    // A frame beyond a page, which is probed.
+    let source = damage::source().replace("s[64]", "s[4096]");
+    let mut good = vec![
+        compile(mingw, "c", &source, &["-O1"]),
+        compile(mingw, "c", &source, &["-O3", "-mavx2", "-ffunction-sections", "-fdata-sections"]),
+    ];
+    if let Some(clang) = program("clang") {
+        let flags = [&["-O2", "-mavx2"][..], &["-O2", "-ffunction-sections"]];
+        good.extend(flags.map(|f| compile(clang, "c", &source, &[f, &[WINDOWS]].concat())));
+    }
+    let run = |linker: &str, object: &[u8]| {
+        write(&at("damaged.o"), object);
+        damage::run_windows(linker, &at("damaged.o"), &at("driver.o"), &at("loader"))
+    };
+    let linkers = [Some("x86_64-w64-mingw32-ld"), program("lld-link")];
+    let linkers: Vec<&str> = linkers.into_iter().flatten().collect();
+    for object in &good {
+        let said = by_terms(object).expect("a good object is lifted");
+        for linker in &linkers {
+            assert_eq!(run(linker, object), Run::Wrote(said.clone()), "{linker}");
+        }
+    }
+    let anatomies: Vec<Anatomy> = good.iter().map(|o| Anatomy::of_coff(o)).collect();
+    let (mut lifted, mut ran, mut wrong) = (0, 0, Vec::new());
+    for i in 0..count {
+        let which = i % good.len();
+        let (bad, what) = anatomies[which].damage(&good[which], &mut random);
+        let Some(said) = by_terms(&bad) else { continue };
+        lifted += 1;
+        let linker = linkers[i / good.len() % linkers.len()];
+        match run(linker, &bad) {
+            Run::Unlinked => {}
+            Run::Wrote(got) if got == said => ran += 1,
+            other => {
+                let got = if other == Run::Failed { "it fails" } else { "it differs" };
+                wrong.push(format!("object {i} (of good object {which}), {linker}: {what}: {got}"));
+                if let Some(keep) = std::env::var_os("RINGFORGE_FLIP_KEEP") {
+                    write(&Path::new(&keep).join(format!("wrong-{i}.obj")), &bad);
                 }
             }
         }

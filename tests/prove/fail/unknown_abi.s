@@ -2,9 +2,9 @@
 # Another calling convention.
 #
 # contract: z17_four.toml
-# with: abi = "win64"
+# with: abi = "win32"
 # expect:
-#   contract error: contract, line 4, column 7: unknown variant `win64`, expected one of `sysv-x86-64`, `aapcs64`, `aapcs`
+#   contract error: contract, line 4, column 7: unknown variant `win32`, expected one of `sysv-x86-64`, `win64`, `aapcs64`, `aapcs`
 
     .intel_syntax noprefix
     .text

@@ -84,7 +84,15 @@ impl Callee {
 
     /// Why no chain can have it, if so.
     pub(super) fn refused(&self) -> Option<String> {
-        let Callee::Map(contract) = self else { return None };
+        let contract = match self {
+            Callee::Map(contract) => contract,
+            Callee::Ring(contract) if contract.batch > 1 => {
+                let m =
+                    "handles several elements at once: for a chain, name one for a single element";
+                return Some(m.into());
+            }
+            Callee::Ring(_) => return None,
+        };
         if contract.returns.is_some() {
             return Some("compares two arrays and leaves none: a chain has no place for it".into());
         }

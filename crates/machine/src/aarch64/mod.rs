@@ -35,7 +35,8 @@ mod words;
 
 use crate::byte::Byte;
 use crate::core::flags::Flag;
-use crate::core::{Decoded, Entry, Fallible, InstructionSet, Trap};
+use crate::core::{Convention, Decoded, Entry, Fallible, InstructionSet, Trap};
+use crate::object::Object;
 use crate::object::aarch64::R_ABS64;
 pub(crate) use decode::disassemble;
 use fARM64::Instruction;
@@ -48,9 +49,43 @@ pub(crate) type Wide = [Byte; 16];
 /// The link register.
 const LINK: usize = 30;
 
-/// Registers that belong to the caller: x19 to x29, then the low halves of v8 to v15.
-const GENERAL_SAVED: std::ops::RangeInclusive<usize> = 19..=29;
+/// Vector registers whose low halves belong to the caller.
 const VECTOR_SAVED: std::ops::RangeInclusive<usize> = 8..=15;
+/// Where the vector registers' numbers begin in conventions.
+const VECTORS: usize = 32;
+
+/// The procedure call standard [AAPCS64 §6].
+static AAPCS64: Convention = Convention {
+    arguments: &[0, 1, 2, 3, 4, 5, 6, 7],
+    result: 0,
+    saved: &[
+        ("x19", 19),
+        ("x20", 20),
+        ("x21", 21),
+        ("x22", 22),
+        ("x23", 23),
+        ("x24", 24),
+        ("x25", 25),
+        ("x26", 26),
+        ("x27", 27),
+        ("x28", 28),
+        ("x29", 29),
+        ("d8", VECTORS + 8),
+        ("d9", VECTORS + 9),
+        ("d10", VECTORS + 10),
+        ("d11", VECTORS + 11),
+        ("d12", VECTORS + 12),
+        ("d13", VECTORS + 13),
+        ("d14", VECTORS + 14),
+        ("d15", VECTORS + 15),
+    ],
+    stack_align: 16,
+    red_zone: 0,
+    return_slot: 0,
+    vectors: &[],
+    home: 0,
+    page: None,
+};
 
 /// A decoded instruction with what its relocation says.
 #[derive(Clone, Copy, Default)]
@@ -81,26 +116,18 @@ pub(crate) type Machine<'a> = crate::core::Machine<'a, AArch64>;
 impl InstructionSet for AArch64 {
     type Instruction = Linked;
     const WORD: usize = 8;
-    const STACK_ALIGN: u64 = 16;
-    const RED_ZONE: i64 = 0;
-    const RETURN_SLOT: i64 = 0;
-    const ARGUMENTS: usize = 8;
     const STACK_POINTER: &'static str = "sp";
-    const SAVED: &'static [&'static str] = &[
-        "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "d8", "d9",
-        "d10", "d11", "d12", "d13", "d14", "d15",
-    ];
     const ADDRESS: u32 = R_ABS64;
     const LANDINGS: &'static [u32] = &control::CALLED;
 
+    fn convention(_: &Object) -> &'static Convention {
+        &AAPCS64
+    }
+
     fn at_entry(entry: &Entry) -> AArch64 {
         let mut general: [[Byte; 8]; 31] = std::array::from_fn(Byte::of_caller);
-        let mut vector = [[Byte::Undefined; 16]; 32];
-        general.iter_mut().zip(&entry.arguments).for_each(|(r, value)| *r = *value);
+        let vector = [[Byte::Undefined; 16]; 32];
         general[LINK] = entry.back;
-        let (first, second) = entry.saved.split_at(GENERAL_SAVED.count());
-        GENERAL_SAVED.zip(first).for_each(|(r, value)| general[r] = *value);
-        VECTOR_SAVED.zip(second).for_each(|(r, value)| vector[r][..8].copy_from_slice(value));
         let flags = Flags::default();
         let (pages, slots, signed) = (Vec::new(), Vec::new(), Vec::new());
         AArch64 { general, stack_pointer: entry.stack_pointer, vector, flags, pages, slots, signed }
@@ -110,24 +137,17 @@ impl InstructionSet for AArch64 {
         &self.stack_pointer
     }
 
-    fn argument(&self, i: usize) -> &[Byte] {
-        &self.general[i]
-    }
-
-    fn saved(&self, i: usize) -> &[Byte] {
-        let first = GENERAL_SAVED.count();
-        if i < first {
-            &self.general[GENERAL_SAVED.start() + i]
-        } else {
-            &self.vector[VECTOR_SAVED.start() + i - first][..8]
+    fn word(&mut self, register: usize) -> &mut [Byte] {
+        match register.checked_sub(VECTORS) {
+            None => &mut self.general[register],
+            Some(vector) => &mut self.vector[vector][..8],
         }
     }
 
-    fn after_call(&mut self, result: [Byte; 8]) {
+    fn after_call(&mut self, _: &Convention) {
         for r in (0..=18).chain([LINK]) {
             self.general[r] = [Byte::Undefined; 8];
         }
-        self.general[0] = result;
         for (r, wide) in self.vector.iter_mut().enumerate() {
             let kept = if VECTOR_SAVED.contains(&r) { 8 } else { 0 };
             wide[kept..].fill(Byte::Undefined);

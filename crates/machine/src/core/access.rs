@@ -8,7 +8,7 @@ use crate::graph::NodeId;
 
 impl<I: InstructionSet> Machine<'_, I> {
     /// A fault of region `region` as an error.
-    fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
+    pub fn fault(&self, fault: Fault, region: u16, offset: i64, size: u64) -> Box<Stop> {
         let region = self.regions[usize::from(region)].name.clone();
         let Fault(why) = fault;
         LiftError::from(Violation::Memory { at: self.place(), region, offset, size, why }).into()
@@ -80,9 +80,12 @@ impl<I: InstructionSet> Machine<'_, I> {
     /// Reads memory.
     pub fn load(&mut self, (region, offset): (u16, i64), out: &mut [Byte]) -> Fallible<()> {
         let size = out.len() as u64;
-        if region == self.stack && offset < self.stack_pointer()? - I::RED_ZONE {
-            let why = format!("read below the stack pointer{}", Self::red_zone());
+        if region == self.stack && offset < self.stack_pointer()? - self.convention.red_zone {
+            let why = format!("read below the stack pointer{}", self.red_zone());
             return Err(self.fault(Fault(why), region, offset, size));
+        }
+        if region == self.stack {
+            self.touch(offset, size)?;
         }
         if let RegionKind::Section(i, start) = self.regions[usize::from(region)].kind {
             self.loaded += size;
@@ -145,11 +148,12 @@ impl<I: InstructionSet> Machine<'_, I> {
             );
         }
         if !self.object.is_data(i, from, from + size) {
-            return Err(self.unsupported(format!(
-                "{} is code, of which bytes are read that no `$d` marks as data: linkers rewrite code that \
-                 meets an erratum of some processors",
-                s.name
-            )));
+            let why = if self.object.is_coff() {
+                "linkers for Windows may put a jump where a function begins"
+            } else {
+                "no `$d` marks them as data, and linkers rewrite code that meets an erratum of some processors"
+            };
+            return Err(self.unsupported(format!("bytes of code are read from {}: {why}", s.name)));
         }
         let Some(data) = s.data.get(from as usize..(from + size) as usize) else {
             return Err(self.unsupported(format!("data past the end of {}", s.name)));
@@ -190,16 +194,17 @@ impl<I: InstructionSet> Machine<'_, I> {
     pub fn store(&mut self, (region, offset): (u16, i64), bytes: &[Byte]) -> Fallible<()> {
         let size = bytes.len() as u64;
         if region == self.stack {
-            if offset < self.stack_pointer()? - I::RED_ZONE {
-                let why = format!("write below the stack pointer{}", Self::red_zone());
+            if offset < self.stack_pointer()? - self.convention.red_zone {
+                let why = format!("write below the stack pointer{}", self.red_zone());
                 return Err(self.fault(Fault(why), region, offset, size));
             }
-            if offset < I::RETURN_SLOT && offset.saturating_add(size as i64) > 0 {
+            if offset < self.convention.return_slot && offset.saturating_add(size as i64) > 0 {
                 self.regions[usize::from(region)]
                     .check(offset, size)
                     .and(Err(Fault("write over the return address".into())))
                     .map_err(|fault| self.fault(fault, region, offset, size))?;
             }
+            self.touch(offset, size)?;
             self.used = self.used.min(offset);
             self.deepest = self.deepest.min(offset);
             self.dead.store(offset, bytes);
@@ -210,6 +215,17 @@ impl<I: InstructionSet> Machine<'_, I> {
             Ok(()) => Ok(()),
             Err(fault) => Err(self.fault(fault, region, offset, size)),
         }
+    }
+
+    /// Notes an access to the stack. Some systems give it memory page by page, as it is touched.
+    fn touch(&mut self, offset: i64, size: u64) -> Fallible<()> {
+        if self.convention.page.is_some_and(|page| offset < self.touched - page) {
+            let why = "more than a page below what was accessed before: the system has no memory there until each page \
+                       is touched in turn (as ___chkstk_ms does)";
+            return Err(self.fault(Fault(why.into()), self.stack, offset, size));
+        }
+        self.touched = self.touched.min(offset);
+        Ok(())
     }
 
     /// Refuses accesses to what another file defines.
@@ -225,8 +241,8 @@ impl<I: InstructionSet> Machine<'_, I> {
     }
 
     /// What else lies beyond the stack pointer, for messages.
-    fn red_zone() -> &'static str {
-        if I::RED_ZONE > 0 { " and its red zone" } else { "" }
+    fn red_zone(&self) -> &'static str {
+        if self.convention.red_zone > 0 { " and its red zone" } else { "" }
     }
 
     /// The stack pointer's offset in the stack.
@@ -243,7 +259,7 @@ impl<I: InstructionSet> Machine<'_, I> {
     pub fn stack_moved(&mut self) -> Fallible<()> {
         let top = self.stack_pointer()?;
         self.deepest = self.deepest.min(top);
-        self.forget_stack(top - I::RED_ZONE);
+        self.forget_stack(top - self.convention.red_zone);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The calling convention: the state at entry, and what must hold at return.
 
 use super::memory::{Region, RegionKind};
-use super::{Choice, Fallible, InstructionSet, Machine, Stop};
+use super::{Choice, Convention, Fallible, InstructionSet, Machine, Stop};
 use crate::byte::Byte;
 use crate::call::{ArgSpec, CallSpec, Initial};
 use crate::error::{LiftError, Violation};
@@ -12,15 +12,15 @@ use rustc_hash::FxHashMap;
 /// Where Android keeps the canary in a thread's own memory.
 const THREAD_CANARY: i64 = 40;
 
+/// Where the caller's bytes in the home space are numbered from: no register's are.
+const HOME: u16 = 0x8000;
+
 /// What a function finds in its registers; only the first [`InstructionSet::WORD`] bytes count.
 pub(crate) struct Entry {
     pub stack_pointer: [Byte; 8],
     /// The return address, for instruction sets whose calls leave it in a register.
     pub back: [Byte; 8],
-    /// Arguments in registers.
-    pub arguments: Vec<[Byte; 8]>,
-    /// What it must hand back, as in [`InstructionSet::SAVED`].
-    pub saved: Vec<[Byte; 8]>,
+    pub convention: &'static Convention,
 }
 
 impl<'a, I: InstructionSet> Machine<'a, I> {
@@ -39,6 +39,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
                 return Err(LiftError::NoSymbol { symbol, why, available }.into());
             }
         };
+        let convention = I::convention(object);
         g.set_origin(None);
         let mut regions: Vec<Region> = Vec::new();
         for spec in &call.regions {
@@ -101,7 +102,8 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
         };
         // Tokens stand behind the stack: the return address, then what belongs to the caller.
         let back = pointer(g, stack + 1, 0);
-        let mut above = back[..I::RETURN_SLOT as usize].to_vec();
+        let mut above = back[..convention.return_slot as usize].to_vec();
+        above.extend((0..convention.home).map(|k| Byte::Caller(HOME + k as u16)));
         let mut arguments = Vec::new();
         for (i, arg) in call.args.iter().enumerate() {
             let value = match *arg {
@@ -124,25 +126,28 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
                     return Err(LiftError::BadCall(format!("argument {i}: no region {r}")).into());
                 }
             };
-            if i < I::ARGUMENTS {
+            if i < convention.arguments.len() {
                 arguments.push(value);
             } else {
                 above.extend_from_slice(&value[..I::WORD]);
             }
         }
-        regions.push(Region::stack(above, I::RETURN_SLOT, I::STACK_ALIGN));
+        regions.push(Region::stack(above, convention.return_slot, convention.stack_align));
         let token = |name: &str| {
             let mut region = Region::new(name, RegionKind::Token, Vec::new());
             region.read = false;
             region
         };
         regions.push(token("the return address"));
-        let mut saved = Vec::new();
-        for (i, name) in I::SAVED.iter().enumerate() {
-            saved.push(pointer(g, stack + 2 + i as u16, 0));
+        let mut cpu = I::at_entry(&Entry { stack_pointer: pointer(g, stack, 0), back, convention });
+        let mut hold = |register, value: [Byte; 8]| {
+            cpu.word(register).copy_from_slice(&value[..I::WORD]);
+        };
+        convention.arguments.iter().zip(arguments).for_each(|(&r, value)| hold(r, value));
+        for (i, &(name, register)) in convention.saved.iter().enumerate() {
+            hold(register, pointer(g, stack + 2 + i as u16, 0));
             regions.push(token(&format!("{name} at entry")));
         }
-        let entry = Entry { stack_pointer: pointer(g, stack, 0), back, arguments, saved };
         // The canary of each place is its own: nobody says that they are one.
         for (name, offset) in [("the thread's own memory", THREAD_CANARY), (super::links::GUARD, 0)]
         {
@@ -208,7 +213,8 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             object,
             g,
             regions,
-            cpu: I::at_entry(&entry),
+            cpu,
+            convention,
             at,
             next: at,
             now: I::Instruction::default(),
@@ -226,6 +232,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             calls: Vec::new(),
             used: 0,
             deepest: 0,
+            touched: 0,
             dead: super::residue::DeadStack::new(
                 call.args.iter().any(|a| matches!(a, ArgSpec::Input { .. })),
             ),
@@ -251,7 +258,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
 
     /// The region that holds a canary: a thread's own memory, or a variable.
     pub fn canary_region(&self, of_thread: bool) -> u16 {
-        self.stack + 2 + I::SAVED.len() as u16 + if of_thread { 1 } else { 3 }
+        self.stack + 2 + self.convention.saved.len() as u16 + if of_thread { 1 } else { 3 }
     }
 
     /// Checks what the caller relies on and ends the run; the stack pointer is past the return address.
@@ -260,16 +267,19 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             LiftError::from(Violation::CalleeSaved { register: register.into(), at: m.place() })
                 .into()
         };
-        if self.stack_pointer()? != I::RETURN_SLOT {
+        if self.stack_pointer()? != self.convention.return_slot {
             return Err(changed(I::STACK_POINTER, self));
         }
-        for (i, name) in I::SAVED.iter().enumerate() {
+        for (i, &(name, register)) in self.convention.saved.iter().enumerate() {
             let token = self.g.address(self.stack + 2 + i as u16, 0);
-            let saved = self.cpu.saved(i);
+            let saved = self.cpu.word(register);
             let kept = (0..I::WORD).all(|k| saved[k] == Byte::Node(token, k as u8));
             if !kept {
                 return Err(changed(name, self));
             }
+        }
+        if let Some(register) = self.cpu.changed(self.convention) {
+            return Err(changed(&register, self));
         }
         self.returned = true;
         Ok(())

@@ -11,6 +11,7 @@ pub(crate) mod bits;
 mod cases;
 pub(crate) mod conditions;
 mod control;
+mod convention;
 mod entry;
 pub(crate) mod flags;
 mod links;
@@ -27,6 +28,7 @@ use crate::lifted::Class;
 use crate::object::Object;
 pub(crate) use cases::{Choice, Fallible, MOST_ALIGNMENT, Order, Stop};
 pub(crate) use control::{Destination, Trap};
+pub(crate) use convention::Convention;
 pub(crate) use entry::Entry;
 pub(crate) use memory::{Region, RegionKind};
 pub(crate) use outside::{Effect, Routine};
@@ -45,42 +47,32 @@ pub(crate) trait InstructionSet: Sized {
     type Instruction: Copy + Default;
     /// Bytes of a general register, and of an address: 8 or 4.
     const WORD: usize;
-    /// What the stack pointer is a multiple of where functions are called.
-    const STACK_ALIGN: u64;
-    /// Bytes below the stack pointer that signal handlers leave alone.
-    const RED_ZONE: i64;
-    /// Bytes of the return address that a call leaves at the stack pointer.
-    const RETURN_SLOT: i64;
-    /// Arguments that are passed in registers.
-    const ARGUMENTS: usize;
     /// The stack pointer's name.
     const STACK_POINTER: &'static str;
-    /// What a function must restore, besides the stack pointer: a word each.
-    const SAVED: &'static [&'static str];
     /// The relocation type that fills a word of data with an address.
     const ADDRESS: u32;
     /// First words of the instructions on which indirect calls may land, if an object promises
     /// landing instructions.
     const LANDINGS: &'static [u32];
 
-    /// The state at entry.
+    /// How the functions of an object are called.
+    fn convention(object: &Object) -> &'static Convention;
+    /// The state at entry, without arguments and what must be restored.
     fn at_entry(entry: &Entry) -> Self;
     /// The stack pointer.
     fn stack_pointer(&self) -> &[Byte];
-    /// The register of argument `i`, below [`InstructionSet::ARGUMENTS`].
-    fn argument(&self, i: usize) -> &[Byte];
-    /// What now stands where entry `i` of [`InstructionSet::SAVED`] was.
-    fn saved(&self, i: usize) -> &[Byte];
+    /// The word of a register that conventions name.
+    fn word(&mut self, register: usize) -> &mut [Byte];
     /// What the C library's function of that name is, if compilers call it by themselves.
     fn routine(name: &str) -> Option<Routine> {
         Routine::of_c(name)
     }
-    /// The register of an integer result.
-    fn result(&self) -> &[Byte] {
-        self.argument(0)
+    /// A vector register that a convention wants restored and that is not.
+    fn changed(&self, _convention: &Convention) -> Option<String> {
+        None
     }
-    /// After a call of another object's function: the result, and nothing that it may change.
-    fn after_call(&mut self, result: [Byte; 8]);
+    /// After a call of another object's function: nothing that it may change.
+    fn after_call(&mut self, convention: &Convention);
 
     /// What a function may leave in registers as it likes, except for its result: each register's name and bytes. Halves
     /// that no instruction of the call can have written are left out. [`None`] if that is not modelled.
@@ -115,6 +107,7 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     pub regions: Vec<Region>,
     /// Registers and flags.
     pub cpu: I,
+    pub convention: &'static Convention,
     /// How two regions lie, where this case settles it.
     orders: FxHashMap<(u16, u16), Order>,
     /// Pairs of regions that may be one, the lower number first.
@@ -156,6 +149,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     /// Lowest stack offset that may hold something.
     used: i64,
     pub deepest: i64,
+    /// The lowest stack offset that was accessed or probed.
+    pub touched: i64,
     /// What will be left of it.
     pub dead: residue::DeadStack,
     decoded: FxHashMap<(usize, u64), u32>,

@@ -1,7 +1,7 @@
 //! Functions of other objects: the three of the C library that compilers call by themselves, in their
 //! checked form too, and those that the call declares. And arithmetic that stops the program on overflow.
 
-use super::memory::RegionKind;
+use super::memory::{Fault, RegionKind};
 use super::{Fallible, InstructionSet, Machine, Value};
 use crate::byte::Byte;
 use crate::call::{Extent, ExternalFunction};
@@ -114,36 +114,52 @@ impl<I: InstructionSet> Machine<'_, I> {
             )));
         }
         // Aligned before a call leaves its return address.
-        let slot = if call { 0 } else { I::RETURN_SLOT };
+        let convention = self.convention;
+        let slot = if call { 0 } else { convention.return_slot };
         let top = self.stack_pointer()? + slot;
-        match self.regions[usize::from(self.stack)].aligned(top, I::STACK_ALIGN) {
+        match self.regions[usize::from(self.stack)].aligned(top, convention.stack_align) {
             Some(true) => {}
             _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
         }
+        self.lend(top)?;
         let result = match (declared, routine, checked) {
             (Some(function), ..) => {
                 let result = self.declared(&function)?;
-                self.leaves(top - I::RETURN_SLOT, function.stack)?;
+                self.leaves(top - convention.return_slot, function.stack)?;
                 result
             }
             (None, Some(routine), _) => self.copied(name, routine)?,
             (None, None, Some(function)) => self.checked(name, function)?,
             (None, None, None) => return Err(self.unsupported("a function that is not known")),
         };
-        self.cpu.after_call(result);
+        self.lend(top)?;
+        self.cpu.after_call(convention);
+        self.cpu.word(convention.result).copy_from_slice(&result[..I::WORD]);
         self.forget_stack(top - slot);
         Ok(())
     }
 
+    /// What the caller of another object's function leaves above `top` is that function's to write.
+    fn lend(&mut self, top: i64) -> Fallible<()> {
+        let (home, stack) = (self.convention.home, self.stack);
+        let done = if top < self.convention.return_slot && top + home > 0 {
+            Err(Fault("the called function may write over the return address".into()))
+        } else {
+            let bytes = vec![Byte::Undefined; home as usize];
+            self.regions[usize::from(stack)].store(top, &bytes)
+        };
+        done.map_err(|fault| self.fault(fault, stack, top, home as u64))
+    }
+
     /// The register of argument `i`. Those that lie on the stack are refused.
     fn passed(&mut self, i: usize) -> Fallible<Value> {
-        if i >= I::ARGUMENTS {
-            let count = I::ARGUMENTS;
+        let Some(&register) = self.convention.arguments.get(i) else {
+            let count = self.convention.arguments.len();
             return Err(self.unsupported(format!(
                 "argument {i} of a declared function lies on the stack: {count} are in registers"
             )));
-        }
-        Ok(gather(self.g, self.cpu.argument(i)))
+        };
+        Ok(gather(self.g, self.cpu.word(register)))
     }
 
     /// A function of the C library; what it returns.
@@ -165,14 +181,14 @@ impl<I: InstructionSet> Machine<'_, I> {
         self.charge(length)?;
         let mut result = [Byte::Undefined; 8];
         if routine.returns {
-            result[..I::WORD].copy_from_slice(self.cpu.argument(0));
+            result[..I::WORD].copy_from_slice(self.cpu.word(self.convention.arguments[0]));
         }
         let (target, source) = (self.passed(0)?, self.passed(1)?);
         if length > 0 {
             let to = self.dereference(target, length)?;
             self.require_alignment(to, length, routine.align)?;
             let fill = match routine.effect {
-                Effect::Fill { with } => self.cpu.argument(with)[0],
+                Effect::Fill { with } => self.cpu.word(self.convention.arguments[with])[0],
                 _ => Byte::Const(0),
             };
             let mut bytes = vec![fill; length as usize];
@@ -209,7 +225,10 @@ impl<I: InstructionSet> Machine<'_, I> {
     /// The result of checked arithmetic, assuming that it returns.
     fn checked(&mut self, name: &str, function: Checked) -> Fallible<[Byte; 8]> {
         let bytes = usize::from(function.bits) / 8;
-        let mut operand = |i: usize| match gather(self.g, &self.cpu.argument(i)[..bytes]) {
+        let mut operand = |i: usize| match gather(
+            self.g,
+            &self.cpu.word(self.convention.arguments[i])[..bytes],
+        ) {
             Some(node) => Ok(node),
             None => Err(self.undefined(format!("argument {i} of `{name}`"))),
         };

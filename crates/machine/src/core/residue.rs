@@ -48,6 +48,12 @@ impl<I: InstructionSet> Machine<'_, I> {
             let byte = byte.filter(unclear)?;
             Some(Left { place: format!("stack{}", -1 - i as i64), byte })
         });
+        let region = &self.regions[usize::from(self.stack)];
+        let slot = self.convention.return_slot;
+        let home = (slot..slot + self.convention.home).filter_map(|at| {
+            let byte = *region.data.get((at - region.base) as usize)?;
+            unclear(&byte).then(|| Left { place: format!("stack+{at}"), byte })
+        });
         let registers = I::scratch(self).map(|registers| {
             let mut left = Vec::new();
             for (name, bytes) in registers {
@@ -57,6 +63,6 @@ impl<I: InstructionSet> Machine<'_, I> {
             }
             left
         });
-        Residue { stack: stack.collect(), registers }
+        Residue { stack: stack.chain(home).collect(), registers }
     }
 }

@@ -3,6 +3,7 @@
 //! Linkers look a symbol up in the archive's index, or in the members' symbol tables. Both are read here and must say
 //! the same: one member. A member that is not read could define the symbol too, so it is refused by name.
 
+use super::coff;
 use super::elf::{self, File, damaged};
 use crate::error::ObjectError;
 
@@ -91,6 +92,9 @@ fn refuse(at: u64, what: impl ToString) -> ObjectError {
 
 /// Whether an object defines a symbol that others can name.
 fn defines(object: &[u8], symbol: &str) -> Result<bool, ObjectError> {
+    if coff::is(object) {
+        return Ok(coff::File::parse(object)?.defines(symbol));
+    }
     let (_, symbols, _) = File::parse(object)?.symbols()?;
     let mut named = symbols.iter().filter(|s| s.name == symbol);
     Ok(named.any(|s| s.binding != elf::STB_LOCAL && s.section != elf::SHN_UNDEF))

@@ -133,7 +133,7 @@ pub struct File<'a> {
 }
 
 fn not_elf(what: impl Into<String>) -> ObjectError {
-    ObjectError::NotElf(what.into())
+    ObjectError::NotObject(what.into())
 }
 
 pub fn damaged(section: &str, offset: u64, what: impl ToString) -> ObjectError {
@@ -169,8 +169,12 @@ fn guess(bytes: &[u8]) -> Option<&'static str> {
         Some("it is LLVM bitcode, not machine code; compile without -flto")
     } else if starts(&[b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"]) {
         Some("it is a Mach-O file; compile for an ELF target (--target=x86_64-linux-gnu)")
-    } else if starts(&[b"MZ", b"\x64\x86"]) {
-        Some("it is a Windows file; compile for an ELF target (--target=x86_64-linux-gnu)")
+    } else if starts(&[b"MZ"]) {
+        Some("it is a linked Windows file; name the object (.obj) that it was linked from")
+    } else if starts(&[b"\x4c\x01", b"\x64\xaa", b"\x41\xa6", b"\xc4\x01"]) {
+        Some(
+            "it is a COFF object for another processor than x86-64; compile with --target=x86_64-pc-windows-gnu",
+        )
     } else {
         None
     }

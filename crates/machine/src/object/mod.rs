@@ -1,7 +1,7 @@
-//! ELF objects: a whitelist of everything that gives their bytes a meaning.
+//! ELF and COFF objects: a whitelist of everything that gives their bytes a meaning.
 //!
 //! Relocatable objects are read by sections, as the linker reads them, and linked files by segments,
-//! as the loader does. `archive` finds a member of an archive.
+//! as the loader does. `archive` finds a member of an archive. `coff` has all that is COFF's own.
 //!
 //! Each module holds one list. `elf` has the structures and the file's header; `sections` has flags,
 //! types and names; `symbols` has kinds of symbols. `relocations` and the instruction set's own module
@@ -13,12 +13,14 @@
 pub(crate) mod aarch64;
 pub mod archive;
 pub(crate) mod arm;
+mod coff;
 mod elf;
 mod linked;
 mod properties;
 mod relocations;
 mod sections;
 mod symbols;
+mod types;
 pub(crate) mod x86_64;
 
 use crate::error::ObjectError;
@@ -99,12 +101,14 @@ impl std::fmt::Display for Architecture {
 /// Gap between sections in our layout, so that no address lies in two.
 const GAP: u64 = 0x1000;
 
-/// An ELF file. The sections of a relocatable object are laid out one after the other, and the first
+/// An object file. The sections of a relocatable object are laid out one after the other, and the first
 /// executable one starts at 0. A linked file is one section, at the addresses of its segments.
 pub struct Object {
     architecture: Architecture,
     /// Whether it is linked.
     linked: bool,
+    /// Whether it is a COFF object, for Windows.
+    coff: bool,
     /// How far from its place a relocation may change bytes.
     farthest: u64,
     /// Whether its addresses are those at which it runs.
@@ -120,6 +124,20 @@ pub struct Object {
     variables: Vec<(String, u64, u64)>,
     /// Names of functions that cannot be called, and why.
     refused: Vec<(String, String)>,
+}
+
+/// Gives sections their places; with the position of each by its number in the file.
+fn lay_out(read: Vec<(usize, Section)>) -> (Vec<Section>, FxHashMap<usize, usize>) {
+    let mut position = FxHashMap::default();
+    let mut sections = Vec::new();
+    let mut next = 0u64;
+    for (number, mut section) in read {
+        section.address = next.next_multiple_of(section.align);
+        next = section.address + section.size + GAP;
+        position.insert(number, sections.len());
+        sections.push(section);
+    }
+    (sections, position)
 }
 
 /// A function symbol.
@@ -141,11 +159,14 @@ pub struct Function {
 
 impl Object {
     /// Reads an ELF file of one of the instruction sets of [`Architecture`]: a relocatable object (`.o`),
-    /// or a shared object or an executable of 64 bits.
+    /// or a shared object or an executable of 64 bits. Or a COFF object for x86-64.
     ///
     /// # Errors
     /// If it is none, damaged, or holds what could change the meaning of the rest: see [`ObjectError`].
     pub fn parse(bytes: &[u8]) -> Result<Object, ObjectError> {
+        if coff::is(bytes) {
+            return Object::coff(bytes);
+        }
         let file = elf::File::parse(bytes)?;
         let promises = properties::read(&file)?;
         if file.kind == elf::ET_REL {
@@ -161,15 +182,7 @@ impl Object {
         promises: properties::Promises,
     ) -> Result<Object, ObjectError> {
         let architecture = file.architecture;
-        let mut position = FxHashMap::default();
-        let mut sections = Vec::new();
-        let mut next = 0u64;
-        for (number, mut section) in sections::read(file)? {
-            section.address = next.next_multiple_of(section.align);
-            next = section.address + section.size + GAP;
-            position.insert(number, sections.len());
-            sections.push(section);
-        }
+        let (mut sections, position) = lay_out(sections::read(file)?);
         let (table, raw, locals) = file.symbols()?;
         let thumb = architecture == Architecture::Armv7EM;
         if thumb {
@@ -183,6 +196,7 @@ impl Object {
         let mut object = Object {
             architecture,
             linked: false,
+            coff: false,
             farthest: 24,
             fixed: false,
             sections,
@@ -197,6 +211,31 @@ impl Object {
         Ok(object)
     }
 
+    /// Reads a COFF object.
+    fn coff(bytes: &[u8]) -> Result<Object, ObjectError> {
+        let file = coff::File::parse(bytes)?;
+        let (mut sections, position) = lay_out(file.sections()?);
+        let symbols = file.symbols(&sections, &position)?;
+        file.relocations(&symbols, &mut sections, &position)?;
+        let named = file.named(&symbols);
+        let mut object = Object {
+            architecture: Architecture::X86_64,
+            linked: false,
+            coff: true,
+            farthest: 8,
+            fixed: false,
+            mapping: vec![Vec::new(); sections.len()],
+            sections,
+            symbols,
+            functions: Vec::new(),
+            promises: properties::Promises::default(),
+            variables: Vec::new(),
+            refused: Vec::new(),
+        };
+        object.name_functions(named);
+        Ok(object)
+    }
+
     /// Reads a shared object or an executable.
     fn linked(file: &elf::File<'_>, promises: properties::Promises) -> Result<Object, ObjectError> {
         let image = linked::read(file)?;
@@ -204,6 +243,7 @@ impl Object {
         let mut object = Object {
             architecture: file.architecture,
             linked: true,
+            coff: false,
             farthest: image.section.relocations.iter().map(|r| r.width).max().unwrap_or(0),
             fixed: file.kind == elf::ET_EXEC,
             sections: vec![image.section],
@@ -257,9 +297,16 @@ impl Object {
         self.linked
     }
 
+    /// Whether it is a COFF object, for Windows.
+    pub fn is_coff(&self) -> bool {
+        self.coff
+    }
+
     /// The type of a relocation.
     fn kind(&self, number: u32) -> Option<relocations::Type> {
-        if self.linked {
+        if self.coff {
+            coff::types(number)
+        } else if self.linked {
             linked::of(self.architecture, number)
         } else {
             self.architecture.types()(number)
@@ -393,11 +440,14 @@ impl Object {
     }
 
     /// Whether the linker must leave these bytes of a section alone. In code for Arm it may rewrite
-    /// whatever no `$d` marks as data. It rewrites instructions that meet an erratum of some
+    /// whatever no `$d` marks as data. Linkers for Windows may put a jump where code begins. It rewrites instructions that meet an erratum of some
     /// processor (843419 of Cortex-A53, for which several compilers always ask), or bytes that look
     /// like them.
     pub(crate) fn is_data(&self, section: usize, from: u64, to: u64) -> bool {
         let s = &self.sections[section];
+        if self.coff {
+            return !s.executable;
+        }
         if self.linked || !s.executable || self.architecture == Architecture::X86_64 {
             return true;
         }

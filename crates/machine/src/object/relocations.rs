@@ -8,6 +8,7 @@
 use super::elf::{self, File, damaged};
 use super::sections::Section;
 use super::symbols::Symbol;
+pub(crate) use super::types::Type;
 use crate::error::ObjectError;
 use rustc_hash::FxHashMap;
 
@@ -32,15 +33,6 @@ impl Relocation {
     pub fn span(&self) -> (u64, u64) {
         (self.offset.saturating_sub(self.reach.0), self.offset.saturating_add(self.reach.1))
     }
-}
-
-/// What a relocation type is, whatever it means.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Type {
-    pub name: &'static str,
-    pub width: u64,
-    /// See [`Relocation::reach`].
-    pub reach: (u64, u64),
 }
 
 /// The types of an instruction set that assemblers write; [`None`] for others.
@@ -127,6 +119,16 @@ fn one(
             reach: kind.reach,
         });
     }
+    sorted(all, section, symbols, types)
+}
+
+/// The relocations of a section by offset; no two lie in one place.
+pub(super) fn sorted(
+    mut all: Vec<Relocation>,
+    section: &Section,
+    symbols: &[Symbol],
+    types: Types,
+) -> Result<Vec<Relocation>, ObjectError> {
     all.sort_by_key(|r| r.offset);
     if let Some(w) = all.windows(2).find(|w| w[0].offset + w[0].width > w[1].offset) {
         let name = |r: &Relocation| types(r.kind).map_or("?", |t| t.name);

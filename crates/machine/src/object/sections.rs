@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 /// The longest section: some four times the largest table of any honest object.
 const MOST_BYTES: u64 = 1 << 32;
 /// The coarsest alignment that loaders keep.
-const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = 4096;
 
 /// Parts of a section that the linker moves on their own.
 #[derive(Clone, PartialEq, Eq, Debug)]

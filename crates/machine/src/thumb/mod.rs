@@ -37,7 +37,9 @@ mod select;
 use crate::byte::Byte;
 use crate::core::conditions::Flags;
 use crate::core::flags::Flag;
-use crate::core::{Decoded, Effect, Entry, Fallible, InstructionSet, Routine, Trap, Value};
+use crate::core::{
+    Convention, Decoded, Effect, Entry, Fallible, InstructionSet, Routine, Trap, Value,
+};
 use crate::fold::{gather, scatter};
 use crate::lifted::Class;
 use crate::object::Object;
@@ -55,9 +57,48 @@ const SP: u8 = 13;
 const LINK: u8 = 14;
 const PC: u8 = 15;
 
-/// Registers that belong to the caller: r4 to r11, then s16 to s31.
-const SAVED: std::ops::RangeInclusive<usize> = 4..=11;
+/// Registers for floating point that belong to the caller.
 const FLOATS_SAVED: std::ops::RangeInclusive<usize> = 16..=31;
+/// Where their numbers begin in conventions.
+const FLOATS: usize = 16;
+
+/// The procedure call standard with arguments in general registers [AAPCS32 §6].
+static AAPCS: Convention = Convention {
+    arguments: &[0, 1, 2, 3],
+    result: 0,
+    saved: &[
+        ("r4", 4),
+        ("r5", 5),
+        ("r6", 6),
+        ("r7", 7),
+        ("r8", 8),
+        ("r9", 9),
+        ("r10", 10),
+        ("r11", 11),
+        ("s16", FLOATS + 16),
+        ("s17", FLOATS + 17),
+        ("s18", FLOATS + 18),
+        ("s19", FLOATS + 19),
+        ("s20", FLOATS + 20),
+        ("s21", FLOATS + 21),
+        ("s22", FLOATS + 22),
+        ("s23", FLOATS + 23),
+        ("s24", FLOATS + 24),
+        ("s25", FLOATS + 25),
+        ("s26", FLOATS + 26),
+        ("s27", FLOATS + 27),
+        ("s28", FLOATS + 28),
+        ("s29", FLOATS + 29),
+        ("s30", FLOATS + 30),
+        ("s31", FLOATS + 31),
+    ],
+    stack_align: 8,
+    red_zone: 0,
+    return_slot: 0,
+    vectors: &[],
+    home: 0,
+    page: None,
+};
 
 /// A decoded instruction with what its relocation says.
 #[derive(Clone, Copy, Default)]
@@ -89,25 +130,17 @@ fn word(bytes: &[Byte]) -> Word {
 impl InstructionSet for Thumb {
     type Instruction = Linked;
     const WORD: usize = 4;
-    const STACK_ALIGN: u64 = 8;
-    const RED_ZONE: i64 = 0;
-    const RETURN_SLOT: i64 = 0;
-    const ARGUMENTS: usize = 4;
     const STACK_POINTER: &'static str = "sp";
-    const SAVED: &'static [&'static str] = &[
-        "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "s16", "s17", "s18", "s19", "s20", "s21",
-        "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31",
-    ];
     const ADDRESS: u32 = R_ABS32;
     const LANDINGS: &'static [u32] = &[];
 
+    fn convention(_: &Object) -> &'static Convention {
+        &AAPCS
+    }
+
     fn at_entry(entry: &Entry) -> Thumb {
         let mut general: [[Byte; 4]; 15] = std::array::from_fn(Byte::of_caller);
-        general.iter_mut().zip(&entry.arguments).for_each(|(r, value)| *r = word(value));
-        let (first, second) = entry.saved.split_at(SAVED.count());
-        SAVED.zip(first).for_each(|(r, value)| general[r] = word(value));
-        let mut floats = [[Byte::Undefined; 4]; 32];
-        FLOATS_SAVED.zip(second).for_each(|(r, value)| floats[r] = word(value));
+        let floats = [[Byte::Undefined; 4]; 32];
         general[usize::from(SP)] = word(&entry.stack_pointer);
         general[usize::from(LINK)] = word(&entry.back);
         Thumb { general, floats, flags: Flags::default(), block: 0, conditional: false }
@@ -117,16 +150,10 @@ impl InstructionSet for Thumb {
         &self.general[usize::from(SP)]
     }
 
-    fn argument(&self, i: usize) -> &[Byte] {
-        &self.general[i]
-    }
-
-    fn saved(&self, i: usize) -> &[Byte] {
-        let first = SAVED.count();
-        if i < first {
-            &self.general[SAVED.start() + i]
-        } else {
-            &self.floats[FLOATS_SAVED.start() + i - first]
+    fn word(&mut self, register: usize) -> &mut [Byte] {
+        match register.checked_sub(FLOATS) {
+            None => &mut self.general[register],
+            Some(float) => &mut self.floats[float],
         }
     }
 
@@ -149,11 +176,10 @@ impl InstructionSet for Thumb {
         Some(Routine { effect, length, bound: None, align, returns: false })
     }
 
-    fn after_call(&mut self, result: [Byte; 8]) {
+    fn after_call(&mut self, _: &Convention) {
         for r in [0, 1, 2, 3, 12, usize::from(LINK)] {
             self.general[r] = [Byte::Undefined; 4];
         }
-        self.general[0] = word(&result);
         self.floats[..*FLOATS_SAVED.start()].fill([Byte::Undefined; 4]);
         self.flags = Flags::default();
     }

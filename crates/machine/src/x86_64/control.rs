@@ -1,5 +1,6 @@
 //! Jumps, calls, returns.
 
+use super::flags::Flags;
 use super::{Fallible, Machine, RSP};
 use crate::byte::Byte;
 use crate::core::{Destination, Value};
@@ -9,6 +10,8 @@ use iced_x86::{Instruction, Mnemonic as M, OpKind, Register};
 
 /// The word of `endbr64`.
 pub(super) const ENDBR64: u32 = 0xfa1e_0ff3;
+/// The longest frame that is probed.
+const MOST_PROBED: u64 = 8 << 20;
 /// The prefix of jumps and calls that are not tracked.
 const NOTRACK: u8 = 0x3e;
 
@@ -141,6 +144,7 @@ impl Machine<'_> {
             }
             Destination::Return if call => Err(self.unsupported("a call of the return address")),
             Destination::Return => self.finish(),
+            Destination::Outside(name) if call && self.probe(&name)? => Ok(()),
             Destination::Outside(name) => {
                 self.outside(&name, call)?;
                 if call {
@@ -155,6 +159,34 @@ impl Machine<'_> {
                 self.jump(back, false)
             }
         }
+    }
+
+    /// A stack probe of Windows, if the function of that name is one: it touches each page of the rax bytes below the
+    /// stack pointer.
+    fn probe(&mut self, name: &str) -> Fallible<bool> {
+        let changed: &[usize] = match name {
+            "___chkstk_ms" => &[],
+            "__chkstk" => &[10, 11],
+            _ => return Ok(false),
+        };
+        if !self.object.is_coff() {
+            return Ok(false);
+        }
+        let size = self.register(Register::RAX);
+        let size = self.concrete(size, Timing::Address, "the size of a stack frame")?;
+        if size > MOST_PROBED {
+            return Err(self.unsupported(format!("a stack probe of {size} bytes")));
+        }
+        self.touched = self.touched.min(self.stack_pointer()? - size as i64);
+        for &r in changed {
+            self.cpu.gpr[r] = [Byte::Undefined; 8];
+        }
+        self.cpu.flags = Flags::default();
+        self.assume(format!(
+            "the linked `{name}` touches each page of the stack that it is asked for, and changes no register that it may \
+             not and no byte of the stack in use"
+        ));
+        Ok(true)
     }
 
     /// Pushes eight bytes.

@@ -36,7 +36,8 @@ mod ternary;
 
 use crate::byte::Byte;
 use crate::core::flags::Flag;
-use crate::core::{Decoded, Entry, Fallible, InstructionSet, Trap, Value};
+use crate::core::{Convention, Decoded, Entry, Fallible, InstructionSet, Trap, Value};
+use crate::object::Object;
 use crate::object::x86_64::R_64;
 pub(crate) use decode::disassemble;
 use flags::Flags;
@@ -60,12 +61,56 @@ pub(crate) const RSP: usize = 4;
 pub(crate) const RSI: usize = 6;
 pub(crate) const RDI: usize = 7;
 
-/// Registers of the arguments, in order.
-const ARGUMENTS: [usize; 6] = [RDI, RSI, RDX, RCX, 8, 9];
-/// Registers that belong to the caller: rbx, rbp, r12 to r15.
-const SAVED: [usize; 6] = [3, 5, 12, 13, 14, 15];
+/// General registers by their numbers.
+const NAMES: [&str; 16] = [
+    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
+    "r14", "r15",
+];
+
+/// System V's convention [SysV §3.2].
+static SYSTEM_V: Convention = Convention {
+    arguments: &[RDI, RSI, RDX, RCX, 8, 9],
+    result: RAX,
+    saved: &[("rbx", 3), ("rbp", 5), ("r12", 12), ("r13", 13), ("r14", 14), ("r15", 15)],
+    stack_align: 16,
+    red_zone: 128,
+    return_slot: 8,
+    vectors: &[],
+    home: 0,
+    page: None,
+};
+
+/// The convention of Windows [Win64].
+static WINDOWS: Convention = Convention {
+    arguments: &[RCX, RDX, 8, 9],
+    result: RAX,
+    saved: &[
+        ("rbx", 3),
+        ("rbp", 5),
+        ("rsi", RSI),
+        ("rdi", RDI),
+        ("r12", 12),
+        ("r13", 13),
+        ("r14", 14),
+        ("r15", 15),
+    ],
+    stack_align: 16,
+    red_zone: 0,
+    return_slot: 8,
+    vectors: &[6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
+    home: 32,
+    page: Some(4096),
+};
+
+/// What the caller has in the lowest 16 bytes of a vector register that must be restored.
+fn vector_of_caller(register: usize) -> [Byte; 16] {
+    Byte::of_caller(NAMES.len() / 2 + register)
+}
+
 /// Registers that a called function may change.
-const CLOBBERED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+fn clobbered(convention: &Convention) -> impl Iterator<Item = usize> {
+    (0..NAMES.len()).filter(|&r| r != RSP && convention.saved.iter().all(|s| s.1 != r))
+}
 
 /// A decoded instruction with what its relocations say.
 #[derive(Clone, Copy, Default)]
@@ -89,54 +134,53 @@ pub(crate) type Machine<'a> = crate::core::Machine<'a, X86_64>;
 impl InstructionSet for X86_64 {
     type Instruction = Linked;
     const WORD: usize = 8;
-    const STACK_ALIGN: u64 = 16;
-    const RED_ZONE: i64 = 128;
-    const RETURN_SLOT: i64 = 8;
-    const ARGUMENTS: usize = ARGUMENTS.len();
     const STACK_POINTER: &'static str = "rsp";
-    const SAVED: &'static [&'static str] = &["rbx", "rbp", "r12", "r13", "r14", "r15"];
     const ADDRESS: u32 = R_64;
     const LANDINGS: &'static [u32] = &[control::ENDBR64];
+
+    fn convention(object: &Object) -> &'static Convention {
+        if object.is_coff() { &WINDOWS } else { &SYSTEM_V }
+    }
 
     fn at_entry(entry: &Entry) -> X86_64 {
         let mut gpr: [[Byte; 8]; 16] = std::array::from_fn(Byte::of_caller);
         gpr[RSP] = entry.stack_pointer;
-        ARGUMENTS.iter().zip(&entry.arguments).for_each(|(&r, value)| gpr[r] = *value);
-        SAVED.iter().zip(&entry.saved).for_each(|(&r, value)| gpr[r] = *value);
-        X86_64 { gpr, vec: [UNDEFINED; 32], masks: [[None; 64]; 8], flags: Flags::default() }
+        let mut vec = [UNDEFINED; 32];
+        for &r in entry.convention.vectors {
+            vec[r][..16].copy_from_slice(&vector_of_caller(r));
+        }
+        X86_64 { gpr, vec, masks: [[None; 64]; 8], flags: Flags::default() }
     }
 
     fn stack_pointer(&self) -> &[Byte] {
         &self.gpr[RSP]
     }
 
-    fn argument(&self, i: usize) -> &[Byte] {
-        &self.gpr[ARGUMENTS[i]]
+    fn word(&mut self, register: usize) -> &mut [Byte] {
+        &mut self.gpr[register]
     }
 
-    fn saved(&self, i: usize) -> &[Byte] {
-        &self.gpr[SAVED[i]]
+    fn changed(&self, convention: &Convention) -> Option<String> {
+        let changed = |&&r: &&usize| self.vec[r][..16] != vector_of_caller(r);
+        convention.vectors.iter().find(changed).map(|r| format!("xmm{r}"))
     }
 
-    fn result(&self) -> &[Byte] {
-        &self.gpr[RAX]
-    }
-
-    fn after_call(&mut self, result: [Byte; 8]) {
-        for r in CLOBBERED {
+    fn after_call(&mut self, convention: &Convention) {
+        for r in clobbered(convention) {
             self.gpr[r] = [Byte::Undefined; 8];
         }
-        self.gpr[RAX] = result;
-        self.vec = [UNDEFINED; 32];
+        for (r, wide) in self.vec.iter_mut().enumerate() {
+            let kept = if convention.vectors.contains(&r) { 16 } else { 0 };
+            wide[kept..].fill(Byte::Undefined);
+        }
         self.masks = [[None; 64]; 8];
         self.flags = Flags::default();
     }
 
     fn scratch(m: &Machine<'_>) -> Option<Vec<(String, Vec<Byte>)>> {
-        const NAMES: [&str; 8] = ["rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"];
-        let general = NAMES.iter().zip(&CLOBBERED[1..]);
+        let general = clobbered(m.convention).filter(|&r| r != RAX);
         let mut all: Vec<(String, Vec<Byte>)> =
-            general.map(|(name, &r)| (name.to_string(), m.cpu.gpr[r].to_vec())).collect();
+            general.map(|r| (NAMES[r].to_string(), m.cpu.gpr[r].to_vec())).collect();
         // Legacy instructions leave the upper halves as the caller had them, and none but on zmm put data above those.
         let has = |kind| m.code.iter().any(|c| c.instruction.ins.code().encoding() == kind);
         let names = |is: fn(Register) -> bool| {

@@ -248,6 +248,7 @@ impl Machine<'_> {
     /// Loads the memory operand. A slot of the global offset table holds the symbol's address.
     pub(super) fn load_operand(&mut self, out: &mut [Byte]) -> Fallible<()> {
         if self.now.ins.memory_segment() == Register::FS
+            && !self.object.is_coff()
             && self.now.ins.memory_base() == Register::None
             && self.now.ins.memory_index() == Register::None
             && self.now.ins.memory_displacement64() == 0x28

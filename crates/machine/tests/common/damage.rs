@@ -80,11 +80,83 @@ pub fn inputs() -> Vec<[[i16; N]; 2]> {
     (0..CALLS).map(one).collect()
 }
 
+/// C of all inputs, one array after the other.
+fn arrays() -> [String; 2] {
+    [0, 1].map(|k| inputs().iter().flat_map(|i| i[k]).map(|x| format!("{x}, ")).collect())
+}
+
+/// C of a program for Windows without a library: its entry writes all outputs of `mul` where it is told.
+pub fn windows_driver() -> String {
+    let [a, b] = arrays();
+    format!(
+        r#"
+typedef short i16;
+typedef unsigned long long size_t;
+void mul(i16 *, const i16 *, const i16 *);
+void *memset(void *d, int c, size_t n) {{ volatile char *p = d; while (n--) *p++ = (char)c; return d; }}
+void *memcpy(void *d, const void *s, size_t n) {{
+    volatile char *p = d; const char *q = s; while (n--) *p++ = *q++; return d; }}
+__asm__(".globl ___chkstk_ms; ___chkstk_ms: ret");
+static const i16 a[] = {{ {a} }}, b[] = {{ {b} }};
+void entry(i16 *c) {{ for (int i = 0; i < {CALLS}; i++) mul(c + {N} * i, a + {N} * i, b + {N} * i); }}
+"#
+    )
+}
+
+/// C of a program for Linux that maps a linked file for Windows as that system's loader does, calls its entry and
+/// writes what it filled in.
+pub const WINDOWS_LOADER: &str = r#"
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static unsigned char file[1 << 22];
+static unsigned word(const unsigned char *p) { unsigned x; memcpy(&x, p, 4); return x; }
+int main(int count, char **names) {
+    FILE *in = fopen(names[count - 1], "rb");
+    if (!in || !fread(file, 1, sizeof file, in)) return 2;
+    const unsigned char *pe = file + word(file + 0x3c), *optional = pe + 24;
+    uint64_t base;
+    memcpy(&base, optional + 24, 8);
+    unsigned char *image = mmap((void *)base, word(optional + 56), PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (image != (void *)base) return 3;
+    const unsigned char *section = optional + (word(pe + 20) & 0xffff);
+    for (unsigned i = 0; i < word(pe + 4) >> 16; i++, section += 40) {
+        unsigned size = word(section + 16), in_memory = word(section + 8), flags = word(section + 36);
+        unsigned char *to = image + word(section + 12);
+        memcpy(to, file + word(section + 20), size < in_memory ? size : in_memory);
+        int may = (flags >> 29 & 1 ? PROT_EXEC : 0) | (flags >> 30 & 1 ? PROT_READ : 0) | (flags >> 31 ? PROT_WRITE : 0);
+        if (mprotect(to, in_memory, may)) return 4;
+    }
+    static int16_t out[OUTPUTS];
+    ((__attribute__((ms_abi)) void (*)(int16_t *))(image + word(optional + 16)))(out);
+    return write(1, out, sizeof out) != sizeof out;
+}
+"#;
+
+/// Links the object for Windows, by GNU's `ld` or as Microsoft's linker does, and runs it by the loader.
+pub fn run_windows(linker: &str, object: &Path, driver: &Path, loader: &Path) -> Run {
+    let program = object.with_extension("exe");
+    let mut link = Command::new(linker);
+    if linker.contains("lld-link") {
+        link.args(["/entry:entry", "/subsystem:console", "/nodefaultlib"]);
+        link.arg(format!("/out:{}", program.display()));
+    } else {
+        link.args(["-e", "entry", "-o"]).arg(&program);
+    }
+    let linked = link.args([driver, object]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !linked.unwrap_or_else(|e| panic!("{linker}: {e}")).success() {
+        return Run::Unlinked;
+    }
+    wrote(execute(loader, &[&program]))
+}
+
 /// C of a program without a library that calls `mul` on all inputs and writes the outputs.
 pub fn driver() -> String {
-    let array = |k: usize| -> String {
-        inputs().iter().flat_map(|i| i[k]).map(|x| format!("{x}, ")).collect()
-    };
+    let [a, b] = arrays();
     format!(
         r#"
 #ifndef __clang__
@@ -100,7 +172,7 @@ void *memmove(void *d, const void *s, size_t n) {{
     char *p = d; const char *q = s;
     if (p < q) while (n--) *p++ = *q++; else while (n--) p[n] = q[n];
     return d; }}
-static const i16 a[] = {{ {} }}, b[] = {{ {} }};
+static const i16 a[] = {{ {a} }}, b[] = {{ {b} }};
 __asm__(".globl _start; _start: xor %ebp,%ebp; and $-16,%rsp; call run; mov %eax,%edi; mov $60,%eax; syscall");
 int run(void) {{
     static i16 c[{N} * {CALLS}];
@@ -109,9 +181,7 @@ int run(void) {{
     __asm__ volatile("syscall" : "+a"(done) : "D"(1), "S"(c), "d"(sizeof c) : "rcx", "r11", "memory");
     return done != sizeof c;
 }}
-"#,
-        array(0),
-        array(1),
+"#
     )
 }
 
@@ -141,7 +211,12 @@ pub fn run(object: &Path, driver: &Path, pie: bool) -> Run {
     if !linked.expect("ld is needed by this test").success() {
         return Run::Unlinked;
     }
-    match execute(&program, &[]) {
+    wrote(execute(&program, &[]))
+}
+
+/// The outputs that a program wrote.
+fn wrote(done: Option<(bool, Vec<u8>)>) -> Run {
+    match done {
         Some((true, out)) => {
             Run::Wrote(out.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect())
         }
@@ -214,6 +289,11 @@ const RELOCATION: &[(usize, usize)] = &[(0, 8), (8, 4), (12, 4), (16, 8)];
 const SEGMENT: &[(usize, usize)] =
     &[(0, 4), (4, 4), (8, 8), (16, 8), (24, 8), (32, 8), (40, 8), (48, 8)];
 const DYNAMIC: &[(usize, usize)] = &[(0, 8), (8, 8)];
+const COFF_FILE: &[(usize, usize)] = &[(0, 2), (2, 2), (4, 4), (8, 4), (12, 4), (16, 2), (18, 2)];
+const COFF_SECTION: &[(usize, usize)] =
+    &[(0, 8), (8, 4), (12, 4), (16, 4), (20, 4), (24, 4), (28, 4), (32, 2), (34, 2), (36, 4)];
+const COFF_SYMBOL: &[(usize, usize)] = &[(0, 8), (8, 4), (12, 2), (14, 2), (16, 1), (17, 1)];
+const COFF_RELOCATION: &[(usize, usize)] = &[(0, 4), (4, 4), (8, 2)];
 const BYTE: &[(usize, usize)] = &[(0, 1)];
 
 /// The structures of a good object that damage is done to.
@@ -249,6 +329,26 @@ impl Anatomy {
                 _ => 24,
             };
             tables.push(Table { at, entry, count: size / entry, fields });
+        }
+        tables.retain(|t| t.count > 0);
+        Anatomy { tables }
+    }
+
+    /// The same of a COFF object.
+    pub fn of_coff(object: &[u8]) -> Anatomy {
+        let (symbols, count) = (word(object, 8), word(object, 12));
+        let mut tables = vec![
+            Table { at: 0, entry: 20, count: 1, fields: COFF_FILE },
+            Table { at: 20, entry: 40, count: half(object, 2), fields: COFF_SECTION },
+            Table { at: symbols, entry: 18, count, fields: COFF_SYMBOL },
+            Table { at: symbols, entry: 1, count: object.len() - symbols, fields: BYTE },
+        ];
+        for h in (0..half(object, 2)).map(|i| 20 + 40 * i) {
+            let (size, at) = (word(object, h + 16), word(object, h + 20));
+            let content = if at == 0 { 0 } else { size };
+            tables.push(Table { at, entry: 1, count: content, fields: BYTE });
+            let (at, count) = (word(object, h + 24), half(object, h + 32));
+            tables.push(Table { at, entry: 10, count, fields: COFF_RELOCATION });
         }
         tables.retain(|t| t.count > 0);
         Anatomy { tables }

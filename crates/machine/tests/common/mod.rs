@@ -1,6 +1,7 @@
 //! Helpers of the tests: compilers, calls.
 #![allow(dead_code)]
 
+pub mod coff;
 pub mod damage;
 pub mod elf;
 pub mod emulated;
