@@ -227,7 +227,7 @@ fn batches_are_proved() {
         let targets = package["targets"].as_array().expect("targets");
         let end = format!("_x{batch}_{target}");
         let batches = targets.iter().filter(|t| t["symbol"].as_str().unwrap().ends_with(&end));
-        assert_eq!(batches.count(), if *ring == "saber" { 1 } else { 7 }, "{ring} {target}");
+        assert_eq!(batches.count(), if ring == "saber" { 1 } else { 7 }, "{ring} {target}");
         for target in targets {
             let (proof, executed) = (&target["proof"], &target["executed"]);
             assert_eq!(proof["verdict"], "proved", "{ring}: {}", proof["reasons"]);
