@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{long, m4_compilers, run, share};
+use common::{Sandbox, long, m4_compilers, run, share};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -229,6 +229,33 @@ fn the_small_product_is_proved_and_mistakes_in_it_are_not() {
         assert_eq!(report["verdict"], "refuted", "{wrong}: {report:#}");
     }
     println!("{found} compilers for Cortex-M4");
+}
+
+/// By its own schedule: transforms, base products and their sums are whole loops of assembly.
+#[test]
+fn ml_kem_is_forged_with_its_sums_of_products() {
+    if !ringforge_testing::has(&["arm-none-eabi-gcc", "qemu-arm"]) {
+        return;
+    }
+    let dir = Sandbox::new();
+    dir.ringforge(&[
+        "forge",
+        "mlkem",
+        "--target",
+        "m4",
+        "--no-bench",
+        "--pairs",
+        "20",
+        "--out",
+        "p",
+    ])
+    .succeeds();
+    let proof: serde_json::Value = serde_json::from_str(&dir.read("p/proof.json")).unwrap();
+    for name in ["mul", "forward", "inverse", "base", "inner2", "inner3", "inner4"] {
+        let symbol = format!("mlkem_{name}_m4");
+        assert!(proof.to_string().contains(&symbol), "{symbol}: {proof:#}");
+    }
+    assert_eq!(proof["verdict"], "proved");
 }
 
 ringforge_testing::rest!(small_kems_give_known_answers_and_fit, the_usual_form_gives_known_answers,);

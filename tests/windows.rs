@@ -63,10 +63,11 @@ fn a_product_is_proved_and_a_wrong_one_refuted() {
 #[test]
 fn certificates_and_archives_are_read_as_for_linux() {
     needs!("mingw gcc");
+    let gcc = program("mingw gcc").expect("it is there");
     let dir = Sandbox::new();
     dir.file("win.toml", &for_windows(PRODUCT));
-    let object = dir.compile_with("x86_64-w64-mingw32-gcc", &["-O2"], "tiny.obj", TINY);
-    let other = dir.compile_with("x86_64-w64-mingw32-gcc", &["-O2"], "other.obj", "int other;");
+    let object = dir.compile_with(gcc, &["-O2"], "tiny.obj", TINY);
+    let other = dir.compile_with(gcc, &["-O2"], "other.obj", "int other;");
     let archive = ["rcs", "tiny.a", &other, &object];
     let done = Command::new("x86_64-w64-mingw32-ar").args(archive).current_dir(dir.path()).status();
     assert!(done.expect("it comes with gcc").success());

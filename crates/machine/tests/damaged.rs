@@ -98,7 +98,7 @@ fn damaged_objects_for_windows_compute_what_their_terms_say() {
     let mut permissions = std::fs::metadata(at("loader")).expect("it was written").permissions();
     permissions.set_mode(0o755);
     std::fs::set_permissions(at("loader"), permissions).expect("it is ours");
-    let mingw = "x86_64-w64-mingw32-gcc";
+    let mingw = program("mingw gcc").expect("it is there");
     let driver = compile(mingw, "c", &damage::windows_driver(), &["-O1", "-ffreestanding"]);
     write(&at("driver.o"), &driver);
     // A frame beyond a page, which is probed.

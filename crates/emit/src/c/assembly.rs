@@ -85,6 +85,10 @@ enum Step {
     Frozen(usize, usize, usize),
     /// The sum of both products of pairs, crosswise or not.
     Dot(usize, usize, bool),
+    /// The same, added to a sum of 32 bits: the last.
+    DotAdd(usize, usize, bool, usize),
+    /// The sum of two sums of 32 bits.
+    Sum(usize, usize),
     /// Two sums of 32 bits, reduced by Montgomery, as a pair.
     Narrow(usize, usize),
     /// The value minus q times its rounded shift by so many places.
@@ -98,6 +102,8 @@ impl Step {
             Step::Store(_, a) | Step::Minus(a) | Step::Rounded(a, _) => vec![a],
             Step::Add(a, b) | Step::Sub(a, b) | Step::Product(a, b) => vec![a, b],
             Step::Weighted(a, b) | Step::Dot(a, b, _) | Step::Narrow(a, b) => vec![a, b],
+            Step::Sum(a, b) => vec![a, b],
+            Step::DotAdd(a, b, _, sum) => vec![a, b, sum],
             Step::Frozen(a, b, c) => vec![a, b, c],
         }
     }
@@ -114,6 +120,8 @@ impl Step {
             Step::Product(a, b) => Step::Product(new(a), new(b)),
             Step::Weighted(a, b) => Step::Weighted(new(a), new(b)),
             Step::Dot(a, b, crossed) => Step::Dot(new(a), new(b), crossed),
+            Step::DotAdd(a, b, crossed, sum) => Step::DotAdd(new(a), new(b), crossed, new(sum)),
+            Step::Sum(a, b) => Step::Sum(new(a), new(b)),
             Step::Narrow(a, b) => Step::Narrow(new(a), new(b)),
             Step::Frozen(a, b, c) => Step::Frozen(new(a), new(b), new(c)),
         }

@@ -434,6 +434,17 @@ impl<'a> Allocation<'a> {
                 self.code.push(Line::of(name, [to, reads[0], reads[1]], Tail::None));
                 Some(to)
             }
+            Step::DotAdd(_, _, crossed, _) => {
+                let to = first.unwrap_or_else(|| self.take(now));
+                let name = if crossed { "smladx" } else { "smlad" };
+                self.code.push(Line::of(name, [to, reads[0], reads[1], reads[2]], Tail::None));
+                Some(to)
+            }
+            Step::Sum(..) => {
+                let to = first.unwrap_or_else(|| self.take(now));
+                self.code.push(Line::of("add", [to, reads[0], reads[1]], Tail::None));
+                Some(to)
+            }
             Step::Narrow(..) => {
                 let (even, odd, n) = (reads[0], reads[1], self.common.narrow?);
                 let low = self.fresh(now);

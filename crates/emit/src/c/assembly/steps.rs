@@ -131,6 +131,14 @@ impl Maker<'_> {
         right.then_some((self.get(a)?, k, self.splat(q)?))
     }
 
+    /// The second factor of a dot product, and whether its words are exchanged.
+    fn factor(&mut self, b: Value) -> Option<(usize, bool)> {
+        match self.ops[b.0 as usize] {
+            Op::SwapPairs(b) => Some((self.get(b)?, true)),
+            _ => Some((self.get(b)?, false)),
+        }
+    }
+
     /// Another operation.
     fn single(&mut self, op: &Op) -> Option<Step> {
         let words = self.bits == 16;
@@ -140,10 +148,15 @@ impl Maker<'_> {
             Op::Add(a, b) => Step::Add(self.get(*a)?, self.get(*b)?),
             Op::Sub(a, b) if self.splat(*a) == Some(0) => Step::Minus(self.get(*b)?),
             Op::Sub(a, b) => Step::Sub(self.get(*a)?, self.get(*b)?),
-            Op::PairDot(a, b) if words => match self.ops[b.0 as usize] {
-                Op::SwapPairs(b) => Step::Dot(self.get(*a)?, self.get(b)?, true),
-                _ => Step::Dot(self.get(*a)?, self.get(*b)?, false),
-            },
+            Op::PairDot(a, b) if words => {
+                let (b, crossed) = self.factor(*b)?;
+                Step::Dot(self.get(*a)?, b, crossed)
+            }
+            Op::PairDotAdd { acc, a, b } if words => {
+                let (b, crossed) = self.factor(*b)?;
+                Step::DotAdd(self.get(*a)?, b, crossed, self.get(*acc)?)
+            }
+            Op::AddWide(a, b) if words => Step::Sum(self.get(*a)?, self.get(*b)?),
             Op::Shl(a, k @ 1..=3) => {
                 let mut last = self.get(*a)?;
                 for _ in 1..*k {
