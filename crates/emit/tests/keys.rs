@@ -58,6 +58,7 @@ fn values(key: &str) -> &'static [&'static str] {
         "unsigned" => &[
             "{ inverse-by = 'inverse-cooley-tukey', forward = { multiples = ['1'] }, inverse = { multiples = ['1'] } }",
         ],
+        "batch" => &["2"],
         _ => &["1", "1000", "32767", "2147483647"],
     }
 }

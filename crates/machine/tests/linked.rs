@@ -242,7 +242,7 @@ fn code_is_no_table() {
         ))
     };
     let unmarked = object(".inst");
-    assert!(refusal(&unmarked).contains("no `$d` marks as data"), "{}", refusal(&unmarked));
+    assert!(refusal(&unmarked).contains("no `$d` marks them as data"), "{}", refusal(&unmarked));
     let (cure, without) = (["-mfix-cortex-a53-843419"], ["-mno-fix-cortex-a53-843419"]);
     assert_eq!(emulated(unmarked.clone(), &without), Some(true));
     assert_ne!(emulated(unmarked, &cure), Some(true), "the refusal is not needed");

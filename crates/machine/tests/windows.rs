@@ -357,7 +357,12 @@ fn linkers_take_copies_of_comdat_sections_that_may_differ() {
 fn directives_to_the_linker_change_nothing_that_code_reads() {
     for (directive, words) in [
         (" -export:f", ""),
-        (" /EXPORT:f,DATA /DEFAULTLIB:libcmt.lib -aligncomm:\\\"x y\\\",4", ""),
+        (" /EXPORT:f,DATA /DEFAULTLIB:libcmt.lib", ""),
+        // Names for others, and what linkers do not all read alike.
+        (" -export:g,EXPORTAS,f", "the directive -export:g,EXPORTAS,f"),
+        (" -export:\\\"f\\\"", "with '\"'"),
+        (" -export:f\\013-merge:.rdata=.data", "with '\\u{b}'"),
+        (" export:f", "the directive export:f"),
         (" /export:g=f", "the directive /export:g=f"),
         (" /merge:.rdata=.data", "the directive /merge:.rdata=.data"),
         (" -section:.rdata,RW", "the directive -section:.rdata,RW"),
@@ -372,6 +377,79 @@ fn directives_to_the_linker_change_nothing_that_code_reads() {
     check("ret", ".section .gnu.lto_f,\"dr\"\n .byte 0", "link-time optimisation");
     check("ret", ".section .debug_info,\"dr\"\n .byte 0", "");
     check("ret", ".section .idata$5,\"dw\"\n .quad 0", "in a way of their own");
+}
+
+/// Each was proved once, and ran otherwise when linked.
+#[test]
+fn what_linkers_make_of_it_is_what_is_read() {
+    let Some(good) = good() else { return };
+    let nowhere = good.with(good.section(".rdata") + 20, &[0; 4]);
+    said("content", refusal(&nowhere), "nowhere in the file");
+    let directives =
+        format!("{TABLE}\nown: .quad f\n.section .drectve,\"yn\"\n.ascii \" -export:f\"");
+    let Some(with) = assembled(LOAD, &directives) else { return };
+    said("directives", refusal(&with), "");
+    let unread = with.flipped(with.section(".drectve") + 36, 0x80);
+    said("directives", refusal(&unread), "sections of directives do not have");
+    // Two functions of one name, of which callers mean the one that is not read.
+    let at = good.symbol("table");
+    let two = good.with(at, b"f\0\0\0\0").with(at + 16, &[3]);
+    said("two functions", refusal(&two), "`f` is local and external");
+    let load = |name: &str| format!("mov rax, [rip+{name}]\n mov [rcx], al\n ret");
+    let ends = ".section .rdata,\"dr\"\n .globl __data_end__\n__data_end__: .quad 1";
+    for name in ["__data_end__", "__guard_fids_table", "end", "_etext"] {
+        check(&load(name), &ends.replace("__data_end__", name), "addresses of their own");
+    }
+    // A call leaves its return address below what was touched.
+    check(
+        "sub rsp, 4104\n mov r8d, 16\n call memcpy\n add rsp, 4104\n ret",
+        "",
+        "more than a page",
+    );
+    check(
+        "sub rsp, 4104\n mov eax, 8\n call ___chkstk_ms\n add rsp, 4104\n ret",
+        "",
+        "more than a page",
+    );
+    let Some(probed) = assembled("mov eax, 8200\n call ___chkstk_ms\n ret", "") else { return };
+    let object = Object::parse(&probed.0).expect("it is read");
+    let lifted = lift(&object, &call("f", 32), &mut Graph::new(), &mut |_| true);
+    let lifted = lifted.expect("it is executed");
+    assert!(lifted.stats.stack_bytes >= 8200, "{}", lifted.stats.stack_bytes);
+    let as_linked = |a: &String| a.contains("/INCREMENTAL");
+    assert!(lifted.stats.assumptions.iter().any(as_linked), "{:?}", lifted.stats.assumptions);
+}
+
+/// What linkers take copies of may be gone, and aligned otherwise.
+#[test]
+fn comdat_sections_are_known_by_their_leaders_alone() {
+    let one = |how: &str, name: &str, content: &str| {
+        format!(".section .rdata,\"dr\",{how},{name}\n .globl {name}\n{name}: {content}")
+    };
+    let load = |name: &str| format!("mov rax, [rip+{name}]\n mov [rcx], al\n ret");
+    let Some(only) = assembled(&load("table"), &one("one_only", "table", ".quad 1, 2")) else {
+        return;
+    };
+    said("one_only", refusal(&only), "");
+    let own = only.symbol(".rdata");
+    let vague = only.with(only.symbol("table"), b"??_ab");
+    for object in [only.with(own + 8, &[1]), only.with(own + 14, &[1]), vague] {
+        said("its symbols", refusal(&object), "another object's copy");
+    }
+    let named = "__xmm@00000000000000020000000000000001";
+    let copies = one("discard", named, "\ninner: .quad 1, 2");
+    check(&load(named), &copies, "");
+    check(&load("inner"), &copies, "it may be gone");
+    check(&load("inner"), &format!("{copies}\n .globl inner"), "it may be gone");
+    // The copy that is taken has its size's alignment.
+    let low = |mask: u32| format!("lea rax, [rip+{named}]\n and eax, {mask}\n mov [rcx], al\n ret");
+    let aligned = copies.replace(&format!("\n{named}:"), &format!("\n .p2align 6\n{named}:"));
+    for (mask, cases) in [(15, 1), (63, 4)] {
+        let object = assembled(&low(mask), &aligned).expect("clang is here");
+        let object = Object::parse(&object.0).expect("it is read");
+        let lifted = lift(&object, &call("f", 32), &mut Graph::new(), &mut |_| true);
+        assert_eq!(lifted.expect("it is executed").cases.len(), cases, "{mask}");
+    }
 }
 
 #[test]

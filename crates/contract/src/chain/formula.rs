@@ -98,8 +98,8 @@ impl Formula {
         Ok(result)
     }
 
-    /// Reads a sum such as `169 * a * b[1] - c` in places: `known` says what each holds. Without an index, it is told
-    /// no element.
+    /// Reads a sum such as `169 * a * b[1] - c` in places: `known` says what each holds. It gets no element where
+    /// the text has no index.
     ///
     /// # Errors
     /// A byte position in the text, and what is expected there.

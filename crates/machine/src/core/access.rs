@@ -218,7 +218,7 @@ impl<I: InstructionSet> Machine<'_, I> {
     }
 
     /// Notes an access to the stack. Some systems give it memory page by page, as it is touched.
-    fn touch(&mut self, offset: i64, size: u64) -> Fallible<()> {
+    pub fn touch(&mut self, offset: i64, size: u64) -> Fallible<()> {
         if self.convention.page.is_some_and(|page| offset < self.touched - page) {
             let why = "more than a page below what was accessed before: the system has no memory there until each page \
                        is touched in turn (as ___chkstk_ms does)";

@@ -23,6 +23,9 @@ pub(crate) struct Entry {
     pub convention: &'static Convention,
 }
 
+/// What linkers for Windows would change in code and its stack [PECOFF; Microsoft's /INCREMENTAL and /CETCOMPAT].
+const AS_LINKED: &str = "the program is linked without /INCREMENTAL and /CETCOMPAT";
+
 impl<'a, I: InstructionSet> Machine<'a, I> {
     /// The state at entry of `call` in the case `choice`.
     pub fn new(
@@ -246,6 +249,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
                 .weak
                 .then(|| super::links::not_replaced(&function.name))
                 .into_iter()
+                .chain(object.is_coff().then(|| AS_LINKED.to_string()))
                 .collect(),
         })
     }

@@ -121,6 +121,9 @@ impl<I: InstructionSet> Machine<'_, I> {
             Some(true) => {}
             _ => return Err(self.unsupported("a call with a misaligned stack pointer")),
         }
+        if call {
+            self.touch(top - convention.return_slot, convention.return_slot.unsigned_abs())?;
+        }
         self.lend(top)?;
         let result = match (declared, routine, checked) {
             (Some(function), ..) => {

@@ -52,8 +52,9 @@ const MERGED: &[(&str, u32)] = &[
 ];
 
 /// Directives to the linker that change nothing of what the object's code reads.
-const DIRECTIVES: &[&str] =
-    &["export", "exclude-symbols", "aligncomm", "defaultlib", "failifmismatch"];
+const DIRECTIVES: &[&str] = &["export", "exclude-symbols", "defaultlib", "failifmismatch"];
+/// Characteristics of the section of directives: information for the linker, which it removes.
+const INFORMATION: u32 = 0x200;
 
 /// Storage classes.
 const EXTERNAL: u8 = 2;
@@ -126,6 +127,7 @@ struct Entry {
     /// From 1; 0 if undefined, negative if it is no place.
     section: i16,
     class: u8,
+    kind: u16,
     /// The first auxiliary record, if there is one.
     more: Option<[u8; OF_SYMBOL as usize]>,
 }
@@ -228,6 +230,7 @@ impl<'a> File<'a> {
                 value: word(record, 8).unwrap_or_default(),
                 section: half(record, 12) as i16,
                 class: record[16],
+                kind: half(record, 14),
                 more: extra.drain(..).next().and_then(|first| first.try_into().ok()),
             }));
             entries.extend((0..more).map(|_| None));
@@ -246,6 +249,10 @@ impl<'a> File<'a> {
         if h.flags & BSS != 0 {
             return Ok(&[]);
         }
+        // Linkers take zeros then.
+        if h.at == 0 && h.size != 0 {
+            return Err(damaged(&h.name, 0, "its content is nowhere in the file"));
+        }
         let found = range(self.bytes, h.at, h.size);
         found.ok_or_else(|| damaged(&h.name, 0, "its content lies outside the file"))
     }
@@ -263,6 +270,10 @@ impl<'a> File<'a> {
                 return Err(damaged(&h.name, 0, what));
             }
             if h.name == ".drectve" {
+                if h.flags & !ALIGN != INFORMATION | REMOVE {
+                    let what = "characteristics that sections of directives do not have";
+                    return Err(damaged(&h.name, 0, what));
+                }
                 directives(self.content(h)?)?;
                 continue;
             }
@@ -304,7 +315,7 @@ impl<'a> File<'a> {
                 Section {
                     name: h.name.clone(),
                     address: 0,
-                    align: align.min(super::sections::PAGE),
+                    align: self.aligned(number, h, align),
                     size,
                     data: if known { content[..size as usize].to_vec() } else { Vec::new() },
                     executable: h.flags & EXECUTE != 0,
@@ -318,6 +329,27 @@ impl<'a> File<'a> {
         }
         sections.sort_by_key(|(number, s)| (!s.executable, *number));
         Ok(sections)
+    }
+
+    /// The alignment that a section surely has. The linker may take another object's copy, and that one is aligned to its size.
+    fn aligned(&self, number: usize, h: &Header, align: u64) -> u64 {
+        let whole = 1 << h.size.max(1).ilog2();
+        let most = if self.has_copies(number, h) { whole } else { super::sections::PAGE };
+        align.min(most)
+    }
+
+    /// The symbol by which linkers compare copies of a COMDAT section: the one behind the section's own.
+    fn leader(&self, number: usize) -> Option<&Entry> {
+        let of = |e: &&Entry| usize::try_from(e.section) == Ok(number);
+        self.entries.iter().flatten().filter(of).nth(1)
+    }
+
+    /// Whether other objects may have copies of a section, so that the linker takes any of them.
+    fn has_copies(&self, number: usize, h: &Header) -> bool {
+        let of = |e: &&Entry| usize::try_from(e.section) == Ok(number) && e.class == STATIC;
+        let mut own = self.entries.iter().flatten().filter(of);
+        let one = own.find_map(|e| e.more).is_some_and(|more| more[14] == NO_DUPLICATES);
+        h.flags & COMDAT != 0 && !one
     }
 
     /// Why the content of a section is not known when the code runs, if it is not.
@@ -355,8 +387,13 @@ impl<'a> File<'a> {
         else {
             return false;
         };
-        if leader.value != 0 || more[14] == NO_DUPLICATES {
-            return leader.value == 0 && [EXTERNAL, STATIC].contains(&leader.class);
+        // Of vague linkage, as C++ has it, by their names [GNU ld].
+        let vague = leader.name.starts_with("??_");
+        if section.value != 0 || section.kind != 0 || leader.value != 0 || vague {
+            return false;
+        }
+        if more[14] == NO_DUPLICATES {
+            return [EXTERNAL, STATIC].contains(&leader.class);
         }
         if leader.class != EXTERNAL || more[14] != ANY {
             return false;
@@ -402,6 +439,11 @@ impl<'a> File<'a> {
                 return Err(damaged("symbol table", 0, what));
             }
         }
+        let local = |e: &&Entry| e.class == STATIC && seen.contains(e.name.as_str());
+        if let Some(e) = self.entries.iter().flatten().find(local) {
+            let what = format!("`{}` is local and external; callers mean the other one", e.name);
+            return Err(damaged("symbol table", 0, what));
+        }
         let symbol = |e: &Option<Entry>| match e {
             Some(e) => {
                 let place = self.place(e, sections, position).unwrap_or_else(Place::Refused);
@@ -442,6 +484,16 @@ impl<'a> File<'a> {
         let Some(&section) = position.get(&number) else {
             return Err("its section is not loaded".into());
         };
+        // Such as `__data_end__` and `__guard_fids_table`; constants that are named by their content have an `@`.
+        let own = e.name.starts_with("__") && !e.name.contains('@')
+            || ["end", "etext", "edata"].contains(&e.name.trim_start_matches('_'));
+        if !local && own {
+            return Err("linkers give symbols of such names addresses of their own".into());
+        }
+        let copies = self.has_copies(number, &self.sections[number - 1]);
+        if copies && self.leader(number).is_none_or(|leader| leader.name != e.name) {
+            return Err("it may be gone, since the linker may take another object's copy".into());
+        }
         if u64::from(e.value) > sections[section].size {
             return Err(format!("it lies outside its section {}", sections[section].name));
         }
@@ -542,15 +594,19 @@ fn directives(content: &[u8]) -> Result<(), ObjectError> {
     let Some(text) = std::str::from_utf8(content).ok().filter(|t| t.is_ascii()) else {
         return refuse("directives to the linker that are no text".into());
     };
-    let mut quoted = false;
-    let apart = |c: char| {
-        quoted ^= c == '"';
-        !quoted && (c.is_ascii_whitespace() || c == '\0')
-    };
-    for directive in text.split(apart).filter(|d| !d.is_empty()) {
-        let name = directive.trim_start_matches(['-', '/']).split(':').next().unwrap_or_default();
+    // Linkers differ in what else separates directives, and in what quotes do.
+    if let Some(c) =
+        text.chars().find(|c| matches!(c, '"' | '\\') || c.is_ascii_control() && *c != '\0')
+    {
+        return refuse(format!("directives to the linker with {c:?}"));
+    }
+    for directive in text.split([' ', '\0']).filter(|d| !d.is_empty()) {
+        let rest = directive.strip_prefix(['-', '/']).unwrap_or_default();
+        let name = rest.split(':').next().unwrap_or_default();
         // `a=b` exports b under the name of a.
-        let renames = name.eq_ignore_ascii_case("export") && directive.contains('=');
+        let mut parts = rest.split(',').skip(1);
+        let plain = !rest.contains('=') && parts.all(|part| part.eq_ignore_ascii_case("data"));
+        let renames = name.eq_ignore_ascii_case("export") && !plain;
         if renames || !DIRECTIVES.iter().any(|d| d.eq_ignore_ascii_case(name)) {
             return refuse(format!(
                 "the directive {directive} to the linker; known are {}",

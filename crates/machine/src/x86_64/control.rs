@@ -177,7 +177,15 @@ impl Machine<'_> {
         if size > MOST_PROBED {
             return Err(self.unsupported(format!("a stack probe of {size} bytes")));
         }
-        self.touched = self.touched.min(self.stack_pointer()? - size as i64);
+        // Its return address, and what it saves of two registers before it touches anything.
+        let top = self.stack_pointer()?;
+        self.touch(top - 24, 24)?;
+        let saved = if changed.is_empty() { [0, 1] } else { [10, 11] };
+        for (r, at) in saved.into_iter().zip([top - 24, top - 16]) {
+            self.dead.store(at, &self.cpu.gpr[r]);
+        }
+        self.touched = self.touched.min(top - size as i64);
+        self.deepest = self.deepest.min(top - (size as i64).max(24));
         for &r in changed {
             self.cpu.gpr[r] = [Byte::Undefined; 8];
         }
