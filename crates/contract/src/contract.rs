@@ -87,7 +87,7 @@ pub enum Abi {
     /// System V for x86-64: Linux, the BSDs, macOS on Intel.
     #[serde(rename = "sysv-x86-64")]
     SysVX8664,
-    /// The convention of Windows for x86-64 [Win64].
+    /// The convention of Windows for x86-64 [Win64 calling convention].
     #[serde(rename = "win64")]
     Win64,
     /// The procedure call standard of AArch64 [AAPCS64 §6]: Linux and the BSDs.

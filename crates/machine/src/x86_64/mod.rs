@@ -80,7 +80,7 @@ static SYSTEM_V: Convention = Convention {
     page: None,
 };
 
-/// The convention of Windows [Win64].
+/// The convention of Windows [Win64 calling convention].
 static WINDOWS: Convention = Convention {
     arguments: &[RCX, RDX, 8, 9],
     result: RAX,
