@@ -225,3 +225,5 @@ fn chains_of_kems_with_a_mistake_do_not_fit() {
         dir.ringforge(&["prove", "none.o", "--contract", name]).fails(2, &["does not fit", said]);
     }
 }
+
+ringforge_testing::rest!(the_chains_of_kems_are_proved,);
