@@ -203,7 +203,8 @@ impl Walk<'_> {
         }
     }
 
-    fn found(&mut self, held: &Held, ring: usize) -> Option<Residue> {
+    /// The element of a ring that an array holds, if it is known: as it stands, or by its range.
+    pub(super) fn found(&mut self, held: &Held, ring: usize) -> Option<Residue> {
         let direct = self.values.element(&held.value, ring);
         let exact = self.values.exact((&held.value, Some(held.range))).map(Value::Each);
         direct.or_else(|| self.values.element(&exact?, ring))

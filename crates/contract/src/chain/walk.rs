@@ -251,12 +251,7 @@ impl<'a> Walk<'a> {
             let Some((_, at, _)) = place.as_ref().filter(|_| a.role.reads()) else { continue };
             let mut elements = Vec::new();
             for held in held {
-                let operand = (&held.value, Some(held.range));
-                let exact = self.values.exact(operand).map(Value::Each);
-                let (known, exact) = (&held.value, exact.as_ref());
-                let found = self.values.element(known, ring);
-                let found = found.or_else(|| self.values.element(exact?, ring));
-                let Some(found) = found else {
+                let Some(found) = self.found(held, ring) else {
                     let m = format!(
                         "{} is no known element of {}, which {by} takes",
                         held.by, contract.ring

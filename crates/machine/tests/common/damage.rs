@@ -85,7 +85,7 @@ fn arrays() -> [String; 2] {
     [0, 1].map(|k| inputs().iter().flat_map(|i| i[k]).map(|x| format!("{x}, ")).collect())
 }
 
-/// C of a program for Windows without a library: its entry writes all outputs of `mul` where it is told.
+/// C of a program for Windows without a library: its entry calls `mul`, and writes all outputs to the address that the loader passes.
 pub fn windows_driver() -> String {
     let [a, b] = arrays();
     format!(
