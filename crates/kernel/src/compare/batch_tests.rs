@@ -2,22 +2,12 @@
 
 use super::tests::{Table, add, compared, contract, product_of};
 use super::{Mismatch, Residue, Term};
-use ringforge_contract::Contract;
 use ringforge_contract::terms::{Terms, factors};
+use ringforge_contract::{Computes, Contract};
 use ringforge_ring::zq;
 
 const N: usize = 4;
 const LAYOUT: &str = "[transform]\ndegree = 2\nweights = [4, 13]\norder = [2, 0, 3, 1]";
-const KINDS: [&str; 8] = [
-    "product",
-    "forward",
-    "inverse",
-    "base-product",
-    "accumulate",
-    "to-standard",
-    "from-standard",
-    "scale",
-];
 
 /// A batch of two, and the same without `batch`.
 fn contracts(kind: &str) -> [Contract; 2] {
@@ -56,7 +46,7 @@ fn outputs(c: &Contract, table: &Table, first: usize) -> Vec<Residue> {
 
 #[test]
 fn elements_of_a_batch_depend_on_their_own_place_alone() {
-    for kind in KINDS {
+    for kind in Computes::NAMES {
         let [two, one] = contracts(kind);
         let operands = two.inputs().len() as u16;
         let table = Table::new(17, 2 * N as u32, operands);
