@@ -118,7 +118,13 @@ argument = [
     { name = "b", role = "input", element = "u8", length = 2, range = [0, 255] },
 ]
 "#;
-    for text in [whole, equal] {
+    let sort = r#"contract = 1
+symbol = "f"
+abi = "aapcs64"
+computes = "sort"
+argument = [{ name = "a", role = "inout", element = "i16", length = 9, range = [-5, 5] }]
+"#;
+    for text in [whole, equal, sort] {
         contract(text).unwrap();
         read(text).unwrap();
     }

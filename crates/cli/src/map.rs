@@ -243,7 +243,7 @@ fn called(
         });
     }
     let (mut result, mut store) = ("void".to_string(), String::new());
-    if let Some(returns) = contract.returns {
+    if let Some(returns) = contract.returns() {
         let element = Element { bits: returns.element.bits(), signed: returns.element.signed() };
         let sign = if element.signed { "signed" } else { "unsigned" };
         let word = match element.bits {

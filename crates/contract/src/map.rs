@@ -33,6 +33,8 @@
 //! ```toml
 //! returns = { element = "u32", equal = 0, different = 1 }      # `different` left out: anything but `equal`
 //! ```
+//!
+//! With `computes = "sort"` the function leaves its one `inout` array, which has no formula, in ascending order.
 
 mod arguments;
 mod calls;
@@ -52,7 +54,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 /// What contracts of this module may compute.
-const KINDS: [&str; 2] = ["map", "equal"];
+const KINDS: [&str; 3] = ["map", "equal", "sort"];
 
 /// A contract that was checked to make sense.
 #[derive(Clone, Debug)]
@@ -65,8 +67,8 @@ pub struct MapContract {
     pub arguments: Vec<MapArgument>,
     /// Pairs (output, input) of argument positions that may be one buffer.
     pub alias: Vec<(usize, usize)>,
-    /// What the result says of the two inputs, if that is what is computed: then nothing is written.
-    pub returns: Option<Returns>,
+    /// What is computed.
+    pub computes: MapKind,
     /// Data of other objects.
     pub given: Vec<Given>,
     /// Sections of the object that can be written, whose content at entry is what the file says.
@@ -129,6 +131,17 @@ impl MapArgument {
         };
         same && i128::from(self.memory.exit.0) <= found && found <= i128::from(self.memory.exit.1)
     }
+}
+
+/// What a function computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapKind {
+    /// Each element that is written has a formula.
+    Map,
+    /// The result says whether the two inputs are equal, and nothing is written.
+    Equal(Returns),
+    /// The one array that is written is left in ascending order.
+    Sort,
 }
 
 /// A result that says whether two arrays are equal.
@@ -200,9 +213,11 @@ impl MapContract {
         if parsed.symbol.as_ref().is_empty() {
             return Err(at(parsed.symbol.span().start, "the symbol is empty".into()));
         }
-        let arguments = arguments::arguments(&parsed.argument).map_err(|(o, m)| at(o, m))?;
-        let kind = (parsed.computes.span().start, parsed.computes.as_ref() == "equal");
-        let returns = returns(kind, parsed.returns.as_ref(), &arguments, parsed.abi)
+        let kind = parsed.computes.as_ref().as_str();
+        let arguments =
+            arguments::arguments(&parsed.argument, kind == "sort").map_err(|(o, m)| at(o, m))?;
+        let kind = (parsed.computes.span().start, kind);
+        let computes = computes(kind, parsed.returns.as_ref(), &arguments, parsed.abi)
             .map_err(|(o, m)| at(o, m))?;
         let (given, given_sections) = data::given(&parsed.given).map_err(|(o, m)| at(o, m))?;
         let mut alias = Vec::new();
@@ -216,10 +231,18 @@ impl MapContract {
             abi: parsed.abi,
             arguments,
             alias,
-            returns,
+            computes,
             given,
             given_sections,
         })
+    }
+
+    /// What the result says of the two inputs, if that is what is computed.
+    pub fn returns(&self) -> Option<Returns> {
+        match self.computes {
+            MapKind::Equal(returns) => Some(returns),
+            MapKind::Map | MapKind::Sort => None,
+        }
     }
 
     /// The two arrays that are compared.
@@ -239,23 +262,29 @@ impl MapContract {
     }
 }
 
-/// What the result says, and whether the arguments are of that kind.
-fn returns(
-    (at, equal): (usize, bool),
+/// What is computed, and whether the arguments are of that kind.
+fn computes(
+    (at, kind): (usize, &str),
     text: Option<&Spanned<ReturnsText>>,
     arguments: &[MapArgument],
     abi: Abi,
-) -> Result<Option<Returns>, At> {
+) -> Result<MapKind, At> {
     let count = |role: fn(Role) -> bool| arguments.iter().filter(|a| role(a.memory.role)).count();
     let written = count(Role::writes);
-    if !equal {
-        return match text {
-            Some(text) => Err((text.span().start, "a map has no `returns`: leave it out".into())),
-            None if written == 0 => {
-                Err((at, "a map has an argument of role \"output\" or \"inout\"".into()))
-            }
-            None => Ok(None),
-        };
+    if let Some(text) = text.filter(|_| kind != "equal") {
+        return Err((text.span().start, format!("a {kind} has no `returns`: leave it out")));
+    }
+    if kind == "map" {
+        let m = "a map has an argument of role \"output\" or \"inout\"";
+        return if written == 0 { Err((at, m.into())) } else { Ok(MapKind::Map) };
+    }
+    if kind == "sort" {
+        let others = count(|role| !matches!(role, Role::Table | Role::Number));
+        let array = arguments.iter().find(|a| a.memory.role == Role::InOut);
+        let fits = array.is_some_and(|a| others == 1 && a.length > 1 && !a.packed())
+            && !arguments.iter().any(MapArgument::any_number);
+        let m = "a sort has one array, of role \"inout\", with at least two elements that are not packed; numbers have a `value`";
+        return if fits { Ok(MapKind::Sort) } else { Err((at, m.into())) };
     }
     let Some(text) = text else { return Err((at, "\"equal\" needs `returns`".into())) };
     let inputs: Vec<&MapArgument> =
@@ -282,7 +311,8 @@ fn returns(
     if r.different == Some(r.equal) {
         return Err((text.span().start, "`equal` and `different` are one".into()));
     }
-    Ok(Some(Returns { element: r.element, equal: r.equal, different: r.different }))
+    let (element, equal, different) = (r.element, r.equal, r.different);
+    Ok(MapKind::Equal(Returns { element, equal, different }))
 }
 
 #[cfg(test)]

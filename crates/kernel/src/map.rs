@@ -4,6 +4,8 @@
 //! passed by value. If at every point of the inputs' ranges the term, read as the contract says,
 //! fulfils the contract's formula and range, then the function fulfils the contract.
 //!
+//! Comparisons of two arrays ([`equality`]) and sorts ([`sort`]) have statements of their own.
+//!
 //! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`) and renames its
 //! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of five ways:
 //!
@@ -15,16 +17,20 @@
 //! - bit by bit, if all operations are bitwise and the formula is an input.
 
 mod along;
+mod diagram;
 mod equality;
 mod judge;
 mod lines;
 mod project;
+mod sort;
+#[cfg(test)]
+mod sort_tests;
 
 use crate::check::Limits;
 use crate::guard::guarded;
 use judge::Judge;
 use project::Projection;
-use ringforge_contract::map::{MapCase, MapContract};
+use ringforge_contract::map::{MapCase, MapContract, MapKind};
 use ringforge_machine::graph::{Graph, NodeId};
 use rustc_hash::FxHashSet;
 
@@ -42,6 +48,8 @@ pub enum Flaw {
     },
     /// Not decided what the result is.
     Result(String),
+    /// Not decided whether an array is sorted.
+    Order(String),
     /// Not decided.
     Open {
         /// The argument that is written.
@@ -95,8 +103,15 @@ fn checked(
     let mut settled: FxHashSet<(usize, NodeId)> = FxHashSet::default();
     let mut read: FxHashSet<(usize, usize)> = FxHashSet::default();
     let outputs = contract.outputs();
-    if outputs.len() != case.outputs.len() || case.result.is_some() != contract.returns.is_some() {
+    if outputs.len() != case.outputs.len() || case.result.is_some() != contract.returns().is_some()
+    {
         return Err(Flaw::Stopped("a call with other outputs than the contract's".into()));
+    }
+    if contract.computes == MapKind::Sort {
+        done.fields = case.outputs[0].len();
+        done.points =
+            sort::check(contract, graph, &case.outputs[0], limits.work).map_err(Flaw::Order)?;
+        return Ok(done);
     }
     let total: usize = outputs.iter().map(|&a| contract.arguments[a].length).sum();
     for (&argument, nodes) in outputs.iter().zip(&case.outputs) {

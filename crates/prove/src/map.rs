@@ -177,6 +177,18 @@ impl Job<'_> {
                 self.show(graph, case, &mut attempts);
                 false
             }
+            Err(Flaw::Order(why)) => {
+                let text = format!("it is not decided whether the array is sorted: {why}");
+                self.report.reason(ReasonKind::Unmodelled, &case.name, text);
+                let until = Instant::now() + self.options.search;
+                let mut random = Random(0x9e37_79b9_7f4a_7c15);
+                let a = &self.contract.arguments[self.contract.outputs()[0]];
+                let mut attempts = (0..)
+                    .take_while(|_| Instant::now() < until)
+                    .map(|k| vec![unsorted(a, k, &mut random)]);
+                self.show(graph, case, &mut attempts);
+                false
+            }
             Err(Flaw::Result(why)) => {
                 let text = format!("the result is not decided: {why}");
                 self.report.reason(ReasonKind::Unmodelled, &case.name, text);
@@ -251,7 +263,7 @@ impl Job<'_> {
                 (a.element, a.length)
             });
             let outputs: Vec<Vec<i64>> = arrays
-                .chain(contract.returns.map(|r| (r.element, 1)))
+                .chain(contract.returns().map(|r| (r.element, 1)))
                 .map(|(element, length)| {
                     let unused = 64 - u32::from(element.bits());
                     let read = |w: u64| match element.signed() {
@@ -343,6 +355,22 @@ fn near(contract: &MapContract, k: usize) -> Option<Vec<Vec<i64>>> {
         values
     };
     Some(contract.inputs().into_iter().map(one).collect())
+}
+
+/// Array number k that may not be sorted: one greater or lesser element at each place, descending, then two values at
+/// random, and random ones.
+fn unsorted(a: &MapArgument, k: usize, random: &mut Random) -> Vec<i64> {
+    let ((lo, hi), n) = (a.memory.range, a.length);
+    let all = (hi - lo) as u64 + 1;
+    (0..n)
+        .map(|i| match k {
+            _ if k < n => [lo, hi][usize::from(i == k)],
+            _ if k < 2 * n => [hi, lo][usize::from(i == k - n)],
+            _ if k == 2 * n => lo + ((n - 1 - i) as u64 % all) as i64,
+            _ if k.is_multiple_of(2) => [lo, hi][(random.next() & 1) as usize],
+            _ => lo + (random.next() % all) as i64,
+        })
+        .collect()
 }
 
 /// Inputs number k of a search: corners, then random ones.

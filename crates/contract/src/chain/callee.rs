@@ -4,7 +4,7 @@ use crate::arguments::interval;
 use crate::calls::Interface;
 use crate::clauses::At;
 use crate::contract::{Abi, Argument, Contract, ContractError, Given, Role};
-use crate::map::{self, MapContract};
+use crate::map::{self, MapContract, MapKind};
 use ringforge_ring::Ring;
 use toml::Spanned;
 
@@ -93,8 +93,13 @@ impl Callee {
             }
             Callee::Ring(_) => return None,
         };
-        if contract.returns.is_some() {
-            return Some("compares two arrays and leaves none: a chain has no place for it".into());
+        let m = match contract.computes {
+            MapKind::Map => None,
+            MapKind::Equal(_) => Some("compares two arrays and leaves none"),
+            MapKind::Sort => Some("sorts an array, which is no formula"),
+        };
+        if let Some(m) = m {
+            return Some(format!("{m}: a chain has no place for it"));
         }
         let number = contract.arguments.iter().find(|a| a.any_number())?;
         let name = &number.memory.name;

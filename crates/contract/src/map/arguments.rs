@@ -28,8 +28,11 @@ pub(super) struct ArgumentText {
     value: Option<Spanned<i64>>,
 }
 
-/// The arguments in the order of the prototype.
-pub(super) fn arguments(texts: &[Spanned<ArgumentText>]) -> Result<Vec<MapArgument>, At> {
+/// The arguments in the order of the prototype, without formulas if that `sorts`.
+pub(super) fn arguments(
+    texts: &[Spanned<ArgumentText>],
+    sorts: bool,
+) -> Result<Vec<MapArgument>, At> {
     let names: Vec<&str> = texts.iter().map(|a| a.as_ref().name.as_ref().as_str()).collect();
     let mut arguments: Vec<MapArgument> = Vec::new();
     for (i, text) in texts.iter().enumerate() {
@@ -37,8 +40,8 @@ pub(super) fn arguments(texts: &[Spanned<ArgumentText>]) -> Result<Vec<MapArgume
         if names[..i].contains(&names[i]) {
             return Err((a.name.span().start, format!("two arguments are called `{}`", names[i])));
         }
-        refused(a)?;
-        arguments.push(argument(text, &names)?);
+        refused(a, sorts)?;
+        arguments.push(argument(text, &names, sorts)?);
     }
     for (text, argument) in texts.iter().zip(&arguments) {
         let Some(formula) = &text.as_ref().formula else { continue };
@@ -61,7 +64,7 @@ pub(super) fn arguments(texts: &[Spanned<ArgumentText>]) -> Result<Vec<MapArgume
 }
 
 /// One argument.
-fn argument(text: &Spanned<ArgumentText>, names: &[&str]) -> Result<MapArgument, At> {
+fn argument(text: &Spanned<ArgumentText>, names: &[&str], sorts: bool) -> Result<MapArgument, At> {
     let a = text.as_ref();
     let (name, role) = (a.name.as_ref(), *a.role.as_ref());
     let missing = |key: &str| (text.span().start, format!("`{name}`: missing `{key}`"));
@@ -106,7 +109,7 @@ fn argument(text: &Spanned<ArgumentText>, names: &[&str]) -> Result<MapArgument,
         Some(bits) => fields(bits, element, length, &[range, exit.unwrap_or(range)])?,
     };
     let formula = match &a.formula {
-        None if role.writes() => return Err(missing("formula")),
+        None if role.writes() && !sorts => return Err(missing("formula")),
         None => None,
         Some(f) => {
             let parsed = Formula::parse(f.as_ref(), names);
@@ -153,7 +156,7 @@ fn number(text: &Spanned<ArgumentText>) -> Result<MapArgument, At> {
 }
 
 /// The first key that an argument of this role does not have.
-fn refused(a: &ArgumentText) -> Result<(), At> {
+fn refused(a: &ArgumentText, sorts: bool) -> Result<(), At> {
     let role = *a.role.as_ref();
     let (number, table, writes) = (role == Role::Number, role == Role::Table, role.writes());
     let keys = [
@@ -162,16 +165,18 @@ fn refused(a: &ArgumentText) -> Result<(), At> {
         ("length", number || table, a.length.as_ref().map(Spanned::span)),
         ("align", number, a.align.as_ref().map(Spanned::span)),
         ("range", table, a.range.as_ref().map(Spanned::span)),
-        ("exit", role != Role::InOut, a.exit.as_ref().map(Spanned::span)),
-        ("formula", !writes, a.formula.as_ref().map(Spanned::span)),
-        ("modulo", !writes, a.modulo.as_ref().map(Spanned::span)),
+        ("exit", role != Role::InOut || sorts, a.exit.as_ref().map(Spanned::span)),
+        ("formula", !writes || sorts, a.formula.as_ref().map(Spanned::span)),
+        ("modulo", !writes || sorts, a.modulo.as_ref().map(Spanned::span)),
         ("values", !table, a.values.as_ref().map(Spanned::span)),
         ("value", !number, a.value.as_ref().map(Spanned::span)),
     ];
     for (key, not, span) in keys {
         if let Some(span) = span.filter(|_| not) {
             let role = format!("{role:?}").to_lowercase();
-            let m = format!("an argument of role \"{role}\" has no `{key}` in a map: leave it out");
+            let kind = if sorts { "sort" } else { "map" };
+            let m =
+                format!("an argument of role \"{role}\" has no `{key}` in a {kind}: leave it out");
             return Err((span.start, m));
         }
     }

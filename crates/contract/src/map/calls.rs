@@ -49,7 +49,7 @@ pub fn cases(
             let nodes = elements.map(|k| region.element(graph, k, memory.element.bits()));
             outputs.push(nodes.collect::<Result<Vec<NodeId>, _>>()?);
         }
-        let bits = contract.returns.map(|r| r.element.bits());
+        let bits = contract.returns().map(|r| r.element.bits());
         let result = bits.map(|bits| case.result.element(graph, 0, bits)).transpose()?;
         Ok(MapCase { name, outputs, result, certain: case.certain })
     })

@@ -1,6 +1,6 @@
 //! What a proof of a contract for each element claims and assumes, in words.
 
-use super::{MapArgument, MapContract};
+use super::{MapArgument, MapContract, MapKind};
 use crate::claims::{conduct, integers, surroundings};
 use crate::contract::Role;
 
@@ -10,6 +10,10 @@ pub fn claims(contract: &MapContract) -> Vec<String> {
     for i in contract.outputs() {
         let a = &contract.arguments[i];
         let (name, n, exit) = (&a.memory.name, a.length, a.memory.exit);
+        if contract.computes == MapKind::Sort {
+            claims.push(format!("{name}[0..{n}] at exit are those at entry, in ascending order"));
+            continue;
+        }
         let formula = a.formula.as_ref().map(ToString::to_string).unwrap_or_default();
         let (at, congruent) = (format!("{}[i]", name), a.modulo);
         let is = match congruent {
@@ -23,7 +27,7 @@ pub fn claims(contract: &MapContract) -> Vec<String> {
         ));
         claims.push(format!("every element of {name} lies in [{}, {}]{entry}", exit.0, exit.1));
     }
-    if let Some(returns) = contract.returns {
+    if let Some(returns) = contract.returns() {
         let names: Vec<&str> = (contract.compared().into_iter())
             .map(|i| contract.arguments[i].memory.name.as_str())
             .collect();

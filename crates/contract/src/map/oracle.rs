@@ -1,6 +1,6 @@
 //! What outputs should be, from the contract alone: slow and obvious.
 
-use super::{MapArgument, MapContract};
+use super::{MapArgument, MapContract, MapKind};
 
 /// A field that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,11 @@ impl MapContract {
     /// of [`MapContract::inputs`]; [`None`] beyond 128 bits.
     pub fn expected(&self, inputs: &[Vec<i64>]) -> Option<Vec<Vec<i128>>> {
         let operands = self.inputs();
+        if self.computes == MapKind::Sort {
+            let mut sorted: Vec<i128> = inputs.first()?.iter().map(|&x| x.into()).collect();
+            sorted.sort_unstable();
+            return Some(vec![sorted]);
+        }
         let value = |argument: usize, k: usize| -> i128 {
             let a = &self.arguments[argument];
             let fields = match operands.iter().position(|&o| o == argument) {
@@ -71,7 +76,7 @@ impl MapContract {
                 }
             }
         }
-        let returns = self.returns?;
+        let returns = self.returns()?;
         let found = *outputs.last()?.first()?;
         let of = |i: usize| self.inputs().iter().position(|&x| x == i).map(|o| &inputs[o]);
         let mut compared = self.compared().into_iter().map(of);

@@ -12,7 +12,7 @@ use super::judge::{Judge, No};
 use super::project::{Projection, leaves, ones};
 use ringforge_contract::contract::{Argument, Element, Role};
 use ringforge_contract::map::formula::Formula;
-use ringforge_contract::map::{MapArgument, MapContract, Returns};
+use ringforge_contract::map::{MapArgument, MapContract, MapKind, Returns};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -221,7 +221,7 @@ pub(super) fn check(
     result: NodeId,
     budget: u64,
 ) -> Result<u64, String> {
-    let returns = contract.returns.ok_or("no result")?;
+    let returns = contract.returns().ok_or("no result")?;
     let compared = contract.compared();
     let inputs = contract.inputs();
     let operand = |i: usize| inputs.iter().position(|&x| x == i).map(|o| o as u16);
@@ -343,7 +343,7 @@ fn function(
         abi: ringforge_contract::contract::Abi::SysVX8664,
         arguments: vec![of(input, 64, None), of(output, element.bits(), Some(formula))],
         alias: Vec::new(),
-        returns: None,
+        computes: MapKind::Map,
         given: Vec::new(),
         given_sections: Vec::new(),
     };

@@ -48,6 +48,15 @@ pub fn functions() -> Vec<Function> {
             &with(centred, "3 * a - 2295"),
             third,
         ),
+        (
+            "sort_u32: 761 words in ascending order".into(),
+            "sort_u32".into(),
+            format!(
+                "computes = \"sort\"\n{}{}",
+                argument("x", "inout", "element = \"u32\"; length = 761; range = [0, 4294967295]"),
+                argument("n", "number", "value = 761")
+            ),
+        ),
         row("residues: a as residues of 4591", "residues", &with(residue, "a + 2295"), centred),
         row("words: the element of residues", "words", &with(centred, "a - 2295"), residue),
     ]
