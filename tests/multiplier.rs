@@ -295,6 +295,14 @@ fn explain_shows_trees_ranges_counts_and_pictures() {
     let json =
         dir.ringforge(&["--json", "explain", "sntrup761", "--target", "c"]).succeeds().json();
     assert!(json["tree"]["children"].is_array() && json["counts"]["total"].is_object());
+    // The cheapest plan by the model may have no program; names that `forge` prints are plans.
+    let own = ["--json", "explain", "Z7681[x]/(x^384 - x^192 + 1)"];
+    let taken = dir.ringforge(&own).succeeds().json()["plan"].to_string();
+    assert!(taken.contains("z7681_n384-"), "{taken}");
+    let named = dir.ringforge(&[&own[..], &["--plan", "z7681_n384-2"]].concat());
+    assert!(named.succeeds().json()["plan"].to_string().contains("z7681_n384-2"));
+    let none = dir.ringforge(&[&own[..], &["--plan", "z7681_n384-99"]].concat());
+    none.fails(2, &["no plan `z7681_n384-99`"]);
     let chiu = dir.ringforge(&["explain", "sntrup761", "--plan", "sntrup761-chiu", "--as", "tree"]);
     assert!(chiu.succeeds().stdout.contains("Time shift"), "the paper's plan shifts time");
     dir.is_untouched();

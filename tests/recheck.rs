@@ -74,7 +74,9 @@ fn a_damaged_certificate_is_refused() {
     let bound = text.lines().find(|l| l.starts_with("bound ")).unwrap();
     let words: Vec<&str> = bound.split(' ').collect();
     let narrow = bound.replacen(words[3], "0", 1);
-    refused(recheck(&text.replacen(bound, &narrow, 1)), &["is found", "is claimed"]);
+    let at = text.lines().position(|l| l == bound).unwrap() + 1;
+    let place = format!("(line {at} of the file)");
+    refused(recheck(&text.replacen(bound, &narrow, 1)), &["is found", "is claimed", &place]);
     let output = text.lines().find(|l| l.starts_with("output 3 ")).unwrap();
     let less = text.replacen(&format!("{output}\n"), "", 1);
     refused(recheck(&less), &["nothing is said of output 3"]);

@@ -377,7 +377,7 @@ const SHOWN: [&str; 2] = ["Z4591[x]/(x^761 - x - 1)", "Z2048[x]/(x^677 - 1)"];
 /// What docs/figures/plans.sh keeps of `ringforge bench RING --plans all`: the plans for `RING, OPERANDS`,
 /// the fastest first, with the peers among them; or those of all rings without a table of their own.
 fn plans(all: &Value, of: Option<&str>) -> String {
-    let mut rows = Vec::new();
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let ours = |table: &&Value| match of {
         Some(of) => format!("{}, {}", text(&table["ring"]), text(&table["operands"])) == of,
         None => !SHOWN.contains(&text(&table["ring"]).as_str()),
@@ -401,7 +401,7 @@ fn plans(all: &Value, of: Option<&str>) -> String {
             let seconds = line["seconds"].as_f64().unwrap_or(0.0);
             let mut row = match line["plan"].as_str() {
                 Some(plan) => vec![
-                    format!("{plan}, {}", text(&line["target"])),
+                    format!("{plan}, {}{}", text(&line["target"]), marks(line, &mut notes)),
                     list(&line["moduli"])
                         .iter()
                         .map(Value::to_string)
@@ -453,7 +453,33 @@ fn plans(all: &Value, of: Option<&str>) -> String {
         head.insert(0, "ring");
     }
     let left = head.len() - 11;
-    markdown(&head, left, &rows) + &list(all).first().map_or(String::new(), plans_how)
+    let notes = notes.iter().enumerate().map(|(i, note)| {
+        format!(
+            "\n{} The program differs from the plan, whose base products are shown. {note}.\n",
+            raised(i)
+        )
+    });
+    markdown(&head, left, &rows)
+        + &notes.collect::<String>()
+        + &list(all).first().map_or(String::new(), plans_how)
+}
+
+/// Marks for a plan's notes, each of which gets a number where it is new.
+fn marks(line: &Value, notes: &mut Vec<String>) -> String {
+    let mark = |note: &Value| {
+        let note = text(note);
+        let at = notes.iter().position(|known| *known == note).unwrap_or(notes.len());
+        if at == notes.len() {
+            notes.push(note);
+        }
+        format!(" {}", raised(at))
+    };
+    list(&line["notes"]).iter().map(mark).collect()
+}
+
+/// ¹, ², … for 0, 1, ….
+fn raised(number: usize) -> char {
+    ['¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][number]
 }
 
 /// Where and how plans were measured.

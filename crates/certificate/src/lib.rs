@@ -7,7 +7,7 @@ mod read;
 pub mod stated;
 mod write;
 
-pub use read::{Malformed, parse, read, read_from};
+pub use read::{Malformed, line_of, parse, read, read_from};
 pub use write::{Certificate, write};
 
 /// What a certificate begins with.

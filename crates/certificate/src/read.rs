@@ -72,6 +72,14 @@ pub fn read_from(
     Ok(cases)
 }
 
+/// The line of the file that holds a line of a call, both from 1; [`None`] if there is no such call.
+pub fn line_of(certificate: &[(String, Vec<Line>)], call: &str, line: usize) -> Option<usize> {
+    let at = certificate.iter().position(|c| c.0 == call)?;
+    // The head, and one line for each call's name.
+    let before: usize = certificate[..at].iter().map(|c| c.1.len() + 1).sum();
+    Some(1 + before + 1 + line)
+}
+
 /// A line of a certificate that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("certificate, line {line}: {why}")]

@@ -6,7 +6,7 @@ mod queue;
 use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
-use ringforge_plan::{Candidate, Operand, Plan, candidates};
+use ringforge_plan::{Candidate, Plan};
 use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::{Compiler, Host, Scratch};
 use ringforge_tune::wisdom::{self, Entry, Key, Known, Wisdom, WisdomError};
@@ -17,7 +17,7 @@ use queue::{NO_PROGRAM, Search, others};
 use crate::args::Forge;
 use crate::make;
 use crate::package::Tool;
-use crate::preset::{Wanted, for_operands, no_plan};
+use crate::preset::{Wanted, all};
 use crate::target::{Target, is_timed};
 use crate::trial::{Builder, Tried};
 use crate::ui::{Failure, Ui};
@@ -137,33 +137,6 @@ pub fn wisdom(ui: &Ui) -> Option<(PathBuf, Wisdom)> {
 
 fn unwise(ui: &Ui, error: &WisdomError) {
     ui.warn(format!("{error}; continuing without it"));
-}
-
-/// All plans that apply, each with a name of its own. A plan is for any operands where it can be,
-/// as that costs nothing and says more; otherwise it is for those that are wanted. The schoolbook
-/// product is always for the wanted operands, because its sums are then shorter.
-///
-/// # Errors
-/// None applies.
-pub fn all(wanted: &Wanted, target: &Target) -> Result<Vec<Candidate>, Failure> {
-    let Wanted { name, ring, operands, .. } = wanted;
-    let mut found = candidates(ring, *operands, name, target.machine).map_err(no_plan)?;
-    let mut made = 0;
-    for candidate in &mut found {
-        let plan = match candidate.plan.with_operands([Operand::Big; 2]) {
-            Ok(plan) if !candidate.is_definition() && !candidate.plan.is_plain() => plan,
-            _ => for_operands(&candidate.plan, *operands)?,
-        };
-        let same = |known: Plan| known.root.to_form() == plan.root.to_form();
-        let preset =
-            Plan::names().any(|known| known == plan.name) && Plan::find(&plan.name).is_ok_and(same);
-        candidate.plan = plan;
-        if !preset {
-            made += 1;
-            candidate.plan.name = format!("{name}-{made}");
-        }
-    }
-    Ok(found)
 }
 
 impl Chooser<'_> {

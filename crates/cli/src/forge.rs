@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ringforge_plan::Operand;
 use ringforge_program::ir::Computes;
@@ -15,6 +15,7 @@ use crate::args::Forge;
 use crate::choose::{self, Chooser};
 use crate::coverage;
 use crate::dispatch::Dispatcher;
+use crate::entry::Entry;
 use crate::make::{self, Made, unwritable};
 use crate::modelled::Modelled;
 use crate::package::{self, File, Forged, Package, PlanText, Tool};
@@ -22,7 +23,7 @@ use crate::peers;
 use crate::picture;
 use crate::placement;
 use crate::preset::wanted;
-use crate::proof::{self, Named};
+use crate::proof::{self, Named, Proof};
 use crate::recheck::packed;
 use crate::report::{self, Pictures};
 use crate::rival::Rival;
@@ -127,12 +128,25 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
         )));
     }
     out.write(&object_name, &object).map_err(unwritable)?;
+    let mut proofs: HashMap<String, Proof> = HashMap::new();
     if !args.no_prove {
         let bar = ui.spinner("widening input ranges");
         for one in &mut made {
             let layout = one.program.transform.as_ref();
             for entry in &mut one.entries {
-                widen::by_proof(entry, &name, ring, layout, &object);
+                let patience = Duration::from_secs(args.patience.into());
+                widen::by_proof(entry, &name, ring, layout, &object, patience);
+            }
+            for at in 0..one.entries.len() {
+                let prove = |entry: &Entry| {
+                    let terms = entry.contract(&name, ring, layout);
+                    let contract = proof::contract(&entry.contract_file(&name), &terms, None)?;
+                    let named = Named { name: &object_name, bytes: &object };
+                    Ok(proof::prove(ui, &[named], &contract, Options::default())?.swap_remove(0))
+                };
+                if let Some(proof) = widen::output_by_proof(&mut one.entries, at, prove)? {
+                    proofs.insert(one.entries[at].signature.symbol.clone(), proof);
+                }
             }
         }
         let dispatcher = Dispatcher { name: &name, ring, made: &made, command: &command };
@@ -166,6 +180,8 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
             let named = Named { name: &object_name, bytes: &object };
             let proof = if args.no_prove {
                 proof::not_tried(named, &contract)
+            } else if let Some(proof) = proofs.remove(&symbol) {
+                proof
             } else {
                 let mut proof =
                     proof::prove(ui, &[named], &contract, Options::default())?.swap_remove(0);

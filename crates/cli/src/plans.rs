@@ -12,11 +12,10 @@ use ringforge_toolchain::{Compiler, Host, Scratch, replace_file};
 
 use crate::args::Bench;
 use crate::bench;
-use crate::choose;
 use crate::explain::simulation;
 use crate::package::Tool;
 use crate::peers::{self, Built};
-use crate::preset::{Wanted, listed_plan, wanted};
+use crate::preset::{self, Wanted, listed_plan, wanted};
 use crate::target::{self, Target};
 use crate::trial::{Builder, Tried, timed, unproved};
 use crate::ui::{Failure, Ui};
@@ -82,7 +81,7 @@ fn chosen(args: &Bench, wanted: &Wanted) -> Result<Vec<Plan>, Failure> {
     if !presets.is_empty() {
         return Ok(presets);
     }
-    Ok(choose::all(wanted, target::fastest(&args.target)?)?
+    Ok(preset::all(wanted, target::fastest(&args.target)?)?
         .into_iter()
         .take(8)
         .map(|candidate| candidate.plan)

@@ -1,6 +1,10 @@
 //! What a user names on the command line: rings, plans, presets.
 
-use ringforge_plan::{CatalogError, NoPlan, Operand, Plan, PlanError, RingFile};
+use ringforge_plan::{
+    Candidate, CatalogError, NoPlan, Operand, Plan, PlanError, RingFile, candidates,
+};
+use ringforge_program::lower::lower;
+use ringforge_program::schedule::Schedule;
 use ringforge_ring::{ParseError, Ring};
 use ringforge_targets::Target;
 
@@ -102,12 +106,21 @@ pub fn listed_plan(name: &str, wanted: &Wanted) -> Result<Plan, Failure> {
 }
 
 /// Finds ring, operands and plan without measuring anything. The plan is the one that the user
-/// named, if any. Otherwise it is one that comes with ringforge: the one called as the ring is, or
-/// the cheapest by the target's model. If there is none, it is the cheapest of all that apply.
+/// named, if any: also a candidate of the ring, by the name that `forge` prints for this target. Otherwise it is one that comes with ringforge: the one called as the ring is, or
+/// the cheapest by the target's model. If there is none, it is the cheapest candidate that the target can run.
 ///
 /// # Errors
 /// As [`wanted`], or no plan applies.
 pub fn resolve(subject: &Subject, target: &Target) -> Result<Job, Failure> {
+    if let Some(named) = &subject.plan
+        && !Plan::names().any(|name| name == named)
+        && !std::path::Path::new(named).exists()
+    {
+        let wanted = wanted(&Subject { plan: None, ..subject.clone() })?;
+        if let Some(found) = all(&wanted, target)?.into_iter().find(|c| c.plan.name == *named) {
+            return Ok(wanted.with(found.plan));
+        }
+    }
     let mut wanted = wanted(subject)?;
     let plan = match wanted.plan.take() {
         Some(plan) => plan,
@@ -129,12 +142,40 @@ fn usual(wanted: &Wanted, target: &Target) -> Result<Plan, Failure> {
     match best {
         Some(plan) => for_operands(&plan, *operands),
         None => {
-            let found =
-                ringforge_plan::candidates(ring, *operands, name, target).map_err(no_plan)?;
-            let cheapest = found.into_iter().next();
-            cheapest.map(|c| c.plan).ok_or_else(|| Failure::failed(format!("no plan for {ring}")))
+            let found: Vec<Plan> = all(wanted, target)?.into_iter().map(|c| c.plan).collect();
+            let runs =
+                |plan: &&Plan| lower(plan, &Schedule::of(target), target, &wanted.name).is_ok();
+            let cheapest = found.iter().find(runs).or(found.first()).cloned();
+            cheapest.ok_or_else(|| Failure::failed(format!("no plan for {ring}")))
         }
     }
+}
+
+/// All plans that apply, each with a name of its own. A plan is for any operands where it can be,
+/// as that costs nothing and says more; otherwise it is for those that are wanted. The schoolbook
+/// product is always for the wanted operands, because its sums are then shorter.
+///
+/// # Errors
+/// None applies.
+pub fn all(wanted: &Wanted, target: &Target) -> Result<Vec<Candidate>, Failure> {
+    let Wanted { name, ring, operands, .. } = wanted;
+    let mut found = candidates(ring, *operands, name, target).map_err(no_plan)?;
+    let mut made = 0;
+    for candidate in &mut found {
+        let plan = match candidate.plan.with_operands([Operand::Big; 2]) {
+            Ok(plan) if !candidate.is_definition() && !candidate.plan.is_plain() => plan,
+            _ => for_operands(&candidate.plan, *operands)?,
+        };
+        let same = |known: Plan| known.root.to_form() == plan.root.to_form();
+        let preset =
+            Plan::names().any(|known| known == plan.name) && Plan::find(&plan.name).is_ok_and(same);
+        candidate.plan = plan;
+        if !preset {
+            made += 1;
+            candidate.plan.name = format!("{name}-{made}");
+        }
+    }
+    Ok(found)
 }
 
 /// A ring that nothing is known for.

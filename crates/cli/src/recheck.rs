@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// What became of a certificate.
 enum Outcome {
     /// Replayed to its end.
-    Done(Result<Accepted, Rejected>),
+    Done(Result<Accepted, String>),
     /// Not replayed to its end: why.
     Stopped(String),
 }
@@ -56,7 +56,7 @@ enum Outcome {
 /// Those of `compute`.
 fn limited(
     limits: &crate::args::Limits,
-    compute: impl FnOnce() -> Result<Result<Accepted, Rejected>, Failure> + Send + 'static,
+    compute: impl FnOnce() -> Result<Result<Accepted, String>, Failure> + Send + 'static,
 ) -> Result<Outcome, Failure> {
     let (options, started) = (limits.options(), Instant::now());
     let (send, receive) = channel();
@@ -87,7 +87,7 @@ fn replayed(
     contract: &Contract,
     object: &Object,
     path: &Path,
-) -> Result<Result<Accepted, Rejected>, Failure> {
+) -> Result<Result<Accepted, String>, Failure> {
     let name = path.display();
     let unreadable = |e| Failure::input(format!("cannot read `{name}`: {e}"));
     let file = std::fs::File::open(path).map_err(unreadable)?;
@@ -99,7 +99,17 @@ fn replayed(
             "`{name}` is not a certificate: {e}; `prove --certificate FILE` writes one, compressed by gzip"
         ))
     })?;
-    Ok(recheck(contract, object, &certificate, Limits::default(), &|_| true))
+    let done = recheck(contract, object, &certificate, Limits::default(), &|_| true);
+    Ok(done.map_err(|why| match &why {
+        // The kernel counts the lines of a call.
+        Rejected::Refused(call, refused) => {
+            match ringforge_certificate::line_of(&certificate, call, refused.line) {
+                Some(line) => format!("{why} (line {line} of the file)"),
+                None => why.to_string(),
+            }
+        }
+        _ => why.to_string(),
+    }))
 }
 
 /// Runs the command.
@@ -154,7 +164,6 @@ pub fn run(ui: &Ui, args: &Recheck) -> Result<u8, Failure> {
             1
         }
         Outcome::Done(Err(why)) => {
-            let why = why.to_string();
             ui.json(&serde_json::json!({
                 "verdict": "refused", "tool": Tool::THIS, "symbol": symbol, "reason": why,
             }))?;

@@ -7,8 +7,9 @@ use object::{Object, ObjectSection, SectionFlags, elf::SHF_ALLOC};
 use ringforge_plan::{Candidate, Plan};
 use ringforge_toolchain::Scratch;
 
-use crate::choose::{self, Chooser};
+use crate::choose::Chooser;
 use crate::modelled::Modelled;
+use crate::preset;
 use crate::target::Target;
 use crate::trial::{Builder, Tried};
 use crate::ui::Failure;
@@ -84,7 +85,7 @@ pub fn choose(
     let mut plans: Vec<Plan> = match &chooser.wanted.plan {
         Some(plan) => vec![plan.clone()],
         None => {
-            let all = choose::all(chooser.wanted, target)?;
+            let all = preset::all(chooser.wanted, target)?;
             all.into_iter().map(|Candidate { plan, .. }| plan).collect()
         }
     };

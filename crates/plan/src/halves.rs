@@ -60,15 +60,14 @@ impl<'a> Halves<'a> {
         let (ntt, levels) = (self.ntt, self.levels);
         let fewer = (levels < ntt.levels).then(|| {
             format!(
-                "halves: {levels} of {} levels, so that blocks of {} fill a register; products of \
-                 blocks do the rest",
+                "radix-2 transform: it stops after {levels} of {} levels, so that blocks of {} fill a \
+                 register; these are multiplied directly",
                 ntt.levels,
                 self.k()
             )
         });
         let twists = ntt.twist || ntt.inverse == Butterflies::CooleyTukey;
-        let in_place =
-            twists.then(|| "halves: split and joined in place, without twisting".to_string());
+        let in_place = twists.then(|| "radix-2 transform: in place, without twisting".to_string());
         let notes: Vec<String> = fewer.into_iter().chain(in_place).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
     }

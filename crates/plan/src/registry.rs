@@ -50,7 +50,10 @@ pub static METHODS: &[&Method] = &[
 pub fn methods_page() -> String {
     let mut page = String::from(
         "# Methods\n\nThis page lists everything that a `.plan` file may contain. It is generated from the registry in\n\
-         `crates/plan/src/registry.rs`. `RINGFORGE_BLESS=1 cargo test -p ringforge-plan --test docs` rewrites it.\n",
+         `crates/plan/src/registry.rs`. `RINGFORGE_BLESS=1 cargo test -p ringforge-plan --test docs` rewrites it.\n\n\
+         A file holds one plan:\n\n```\n(plan NAME (cite KEY) (note \"…\") (ring \"Z4591[x]/(x^761 - x - 1)\") (operands big small) PRODUCT)\n```\n\n\
+         `cite`, `note` and `operands` may be left out. Operands are `big`, `small` or `(within 5)`, and big if nothing is said. \
+         A `;` begins a comment, up to the end of the line.\n",
     );
     let kind = |build: &Build| match build {
         Build::Product(_) => ("Products", "PRODUCT"),

@@ -29,8 +29,8 @@ def executable() -> str:
     named = os.environ.get("RINGFORGE")
     found = shutil.which(named or "ringforge")
     if found is None:
-        where = f"RINGFORGE names `{named}`, which is" if named else "the `ringforge` command is not on the PATH; it is"
-        raise Error(f"{where} not an executable; install it with `cargo install --path crates/cli`, or set RINGFORGE")
+        where = f"RINGFORGE names `{named}`, which is not an executable" if named else "`ringforge` is not on the PATH"
+        raise Error(f"{where}; install it with `cargo install --path crates/cli`, or set RINGFORGE")
     return found
 
 

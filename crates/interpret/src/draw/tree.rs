@@ -67,7 +67,7 @@ fn card(node: &TreeNode) -> Card {
         title: typeset(title),
         ring: typeset(&node.before),
         cost: counts.join(", "),
-        cite: node.citation.trim_matches(['[', ']']).to_string(),
+        cite: node.citation.replace("] [", ", ").replace(['[', ']'], ""),
         kind: kind(node),
         times: 1,
         children,
