@@ -7,7 +7,6 @@
 //! A word is congruent to a sum by the rules of arithmetic modulo 2^width; a word that is extended must hold the sum.
 
 use super::lines::Lines;
-use super::project::leaves;
 use crate::fun::{FunId, Funs, LONGEST};
 use crate::pieces::{Piece, each_piece};
 use ringforge_contract::map::formula::{Binary, Expr, Linear};
@@ -49,11 +48,6 @@ impl Along<'_> {
             [one] => vec![(*one, 1)],
             _ => direction(formula)?,
         };
-        // What the term depends on beside the sum would be left out.
-        let inputs = leaves(self.graph, root);
-        if inputs.iter().any(|l| direction.iter().all(|d| d.0 != l.0)) {
-            return None;
-        }
         let formula = along(formula, &direction)?;
         let (mut lo, mut hi) = (0i128, 0i128);
         for &(argument, c) in &direction {
