@@ -128,11 +128,9 @@ impl Visit<'_> {
             Op::And => self.and(args, w),
             Op::Or | Op::Xor => {
                 // A sum, less what both have, once or twice.
-                let rules = self.rules.len();
-                let both = self.and(args, w)?.times(if node.op == Op::Or { 1 } else { 2 }, w);
+                let both = self.and(args, w)?;
                 let sum = self.word(args[0]).plus(self.word(args[1]), 1);
-                let known = both.bits >= sum.bits || self.rules.len() < rules;
-                Ok(if known { sum.plus(&both, -1) } else { Word::default() })
+                Ok(sum.plus(&both.times(if node.op == Op::Or { 1 } else { 2 }, w), -1))
             }
             Op::Select => match (self.word(args[0]).number(1), arg(1), arg(2)) {
                 (Some(0), _, y) => Ok(y),
@@ -356,7 +354,7 @@ impl Visit<'_> {
                 for (x, other) in [(&x, args[1]), (&y, args[0])] {
                     let Node { op, args, .. } = self.graph.node(other);
                     let short = |a: &NodeId| self.graph.node(*a).width <= x.twos();
-                    if x.bits > 0 && *op == Op::Zext && args.iter().all(short) {
+                    if *op == Op::Zext && args.iter().all(short) {
                         return Ok(Word::constant(0, x.bits));
                     }
                 }
@@ -404,9 +402,6 @@ impl Visit<'_> {
                     self.rules.next();
                     let source = taken.filter(|t| t.1 == from).ok_or("no parts of one word")?;
                     let whole = self.word(source.0).clone();
-                    if word.bits != from {
-                        return Err("too few bits are known".into());
-                    }
                     self.facts.same_word(&word, &whole.low(from))?;
                     whole.low(width)
                 }

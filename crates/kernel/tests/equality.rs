@@ -62,7 +62,8 @@ fn each_element_is_compared_with_its_own() {
             zext(m, all)
         })
     };
-    assert_eq!(of(&[(0, 0), (1, 1), (2, 2), (3, 3)]).proved().fields, 1);
+    let done = of(&[(0, 0), (1, 1), (2, 2), (3, 3)]).proved();
+    assert_eq!((done.fields, done.terms, done.points), (1, 1, 256));
     of(&[(3, 3), (0, 0), (2, 2), (1, 1), (0, 0)]).proved();
     for missing in 0..4 {
         let some: Vec<(u32, u32)> = (0..4).filter(|i| *i != missing).map(|i| (i, i)).collect();
@@ -218,6 +219,15 @@ fn differences_are_of_whole_words() {
     for op in [Op::Ashr(1), Op::Lshr(1), Op::Shl(1), Op::Ashr(7)] {
         shifted(op).open("");
     }
+    // One of both with its sign, and the other one without.
+    for ops in [[Op::Sext, Op::Zext], [Op::Zext, Op::Sext]] {
+        let mixed = arrays(ANY, "u8", 1).gives(|m| {
+            let (x, y) = (m.input(0, 0), m.input(1, 0));
+            let (x, y) = (m.node(32, ops[0].clone(), &[x]), m.node(32, ops[1].clone(), &[y]));
+            m.two(Op::Xor, x, y)
+        });
+        mixed.open("zero if and only if");
+    }
     // The same places of both, moved alike, and not.
     let moved = |by: [u8; 2]| {
         arrays(ANY, "u8", 1).gives(move |m| {
@@ -342,6 +352,23 @@ fn the_result_is_a_function_of_one_word() {
     wide(6).proved();
     wide(7).open("more than 48 bits");
     wide(8).open("more than 48 bits");
+    // Regions in each other, to some depth.
+    let deep = |levels: u32| {
+        arrays(ANY, "u16", 2).gives(|m| {
+            let mut x = xor(m, 0, 0);
+            for _ in 0..levels {
+                let other = m.by(Op::And, x, -1);
+                x = m.two(Op::Or, x, other);
+            }
+            let halves = [0, 8].map(|lo| m.node(8, Op::Slice { lo }, &[x]));
+            let both = m.node(16, Op::Concat, &halves);
+            let other = xor(m, 1, 1);
+            let all = m.two(Op::Or, both, other);
+            zext(m, all)
+        })
+    };
+    deep(1000).proved();
+    deep(2600).open("zero if and only if");
     let none = arrays(TWO, "u8", 2).gives(|m| m.constant(32, 1));
     none.open("zero if and only if");
 }
