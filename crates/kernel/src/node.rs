@@ -128,9 +128,11 @@ impl Visit<'_> {
             Op::And => self.and(args, w),
             Op::Or | Op::Xor => {
                 // A sum, less what both have, once or twice.
-                let both = self.and(args, w)?;
+                let rules = self.rules.len();
+                let both = self.and(args, w)?.times(if node.op == Op::Or { 1 } else { 2 }, w);
                 let sum = self.word(args[0]).plus(self.word(args[1]), 1);
-                Ok(sum.plus(&both.times(if node.op == Op::Or { 1 } else { 2 }, w), -1))
+                let known = both.bits >= sum.bits || self.rules.len() < rules;
+                Ok(if known { sum.plus(&both, -1) } else { Word::default() })
             }
             Op::Select => match (self.word(args[0]).number(1), arg(1), arg(2)) {
                 (Some(0), _, y) => Ok(y),

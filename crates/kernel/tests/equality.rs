@@ -176,6 +176,32 @@ fn no_difference_is_lost() {
     }
 }
 
+/// What is not zero for equal arrays is in no word that says so, in upper bits either.
+#[test]
+fn upper_bits_are_looked_at() {
+    let of = |upper: fn(&mut Map) -> NodeId| {
+        arrays(ANY, "u16", 1).gives(|m| {
+            let all = xor(m, 0, 0);
+            let upper = upper(m);
+            let upper = m.node(8, Op::Slice { lo: 8 }, &[upper]);
+            let word = m.node(24, Op::Concat, &[all, upper]);
+            zext(m, word)
+        })
+    };
+    of(|m| m.input(0, 0)).open("the result depends on more than one word");
+    of(|m| {
+        let (x, all) = (m.input(0, 0), xor(m, 0, 0));
+        m.two(Op::Xor, x, all)
+    })
+    .open("the result depends on more than one word");
+    of(|m| {
+        let (x, all) = (m.input(1, 0), xor(m, 0, 0));
+        m.two(Op::Xor, all, x)
+    })
+    .open("the result depends on more than one word");
+    of(|m| xor(m, 0, 0)).proved();
+}
+
 /// A difference is zero for equal words, as far as its low bits.
 #[test]
 fn differences_are_of_whole_words() {

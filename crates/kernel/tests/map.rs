@@ -150,6 +150,16 @@ fn sums_that_are_extended_fit_their_word() {
     // One difference, 2^15, is too large.
     of(Op::Sext, (-16384, 16384)).wrong();
     of(Op::Zext, (-300, 300)).wrong();
+    let below = |least: i64| {
+        let inputs = [input("a", "i16", (least, 0)), input("b", "i16", (0, 16384))];
+        map("i32", (-70000, 70000), "a - b", &inputs).each(|m, i| {
+            let (x, y) = (m.input(0, i), m.input(1, i));
+            let sum = m.two(Op::Sub, x, y);
+            m.node(32, Op::Sext, &[sum])
+        })
+    };
+    below(-16384).proved();
+    below(-16385).wrong();
     let plus = |op: Op, (lo, hi): (i64, i64)| {
         let inputs = [input("a", "u16", (lo, hi)), input("b", "u16", (lo, hi))];
         map("i32", (0, 1 << 20), "a + b", &inputs).each(move |m, i| {
@@ -178,6 +188,39 @@ fn sums_that_are_extended_fit_their_word() {
     scaled(5, "floor((5 * a + 45 * b) / 2^36)").proved();
     scaled(5, "floor((5 * a + 45 * b + 1) / 2^36)").wrong();
     assert!(scaled(1 << 29, "floor((a + 9 * b) / 128)").check().is_err());
+}
+
+/// Coefficients of one input are added up, and a product of two sums is none.
+#[test]
+fn sums_are_those_of_their_terms() {
+    let inputs = [input("a", "i32", (-1000, 1000)), input("b", "i32", (-1000, 1000))];
+    let of = |op: Op, formula: &str| {
+        map("i32", I32, formula, &inputs).each(move |m, i| {
+            let (x, y) = (m.input(0, i), m.input(1, i));
+            let (x7, y3) = (m.by(Op::Mul, x, 7), m.by(Op::Mul, y, 3));
+            let x5 = m.by(Op::Mul, x, 5);
+            let (first, second) = (m.two(Op::Add, x7, y), m.two(Op::Add, x5, y3));
+            m.two(op.clone(), first, second)
+        })
+    };
+    let points = |map: Map| map.proved().points;
+    assert_eq!(points(of(Op::Add, "12 * a + 4 * b")), 8001);
+    assert_eq!(points(of(Op::Sub, "2 * a - 2 * b")), 4001);
+    for formula in ["2 * a - b", "2 * a + 2 * b", "12 * a - 2 * b", "35 * a - 2 * b"] {
+        of(Op::Sub, formula).wrong();
+    }
+    of(Op::Add, "12 * a + 3 * b").wrong();
+    let square = |formula: &str| {
+        map("i32", I32, formula, &inputs[..1]).each(|m, i| {
+            let x = m.input(0, i);
+            let x = m.by(Op::Add, x, 3);
+            m.two(Op::Mul, x, x)
+        })
+    };
+    square("(a + 3) * (a + 3)").proved();
+    for formula in ["3 * a + 9", "3 * a", "9", "0"] {
+        square(formula).wrong();
+    }
 }
 
 /// Not every sum is one of inputs.
