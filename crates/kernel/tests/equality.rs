@@ -176,30 +176,90 @@ fn no_difference_is_lost() {
     }
 }
 
+fn slice(m: &mut Map, x: NodeId, lo: u8, width: u8) -> NodeId {
+    m.node(width, Op::Slice { lo }, &[x])
+}
+
 /// What is not zero for equal arrays is in no word that says so, in upper bits either.
 #[test]
-fn upper_bits_are_looked_at() {
-    let of = |upper: fn(&mut Map) -> NodeId| {
+fn what_is_no_difference_is_in_no_word() {
+    let of = |beside: fn(&mut Map, NodeId) -> NodeId| {
         arrays(ANY, "u16", 1).gives(|m| {
-            let all = xor(m, 0, 0);
-            let upper = upper(m);
-            let upper = m.node(8, Op::Slice { lo: 8 }, &[upper]);
-            let word = m.node(24, Op::Concat, &[all, upper]);
+            let (all, a) = (xor(m, 0, 0), m.input(0, 0));
+            let beside = beside(m, a);
+            let word = m.node(16 + m.width(beside), Op::Concat, &[all, beside]);
             zext(m, word)
         })
     };
-    of(|m| m.input(0, 0)).open("the result depends on more than one word");
-    of(|m| {
-        let (x, all) = (m.input(0, 0), xor(m, 0, 0));
-        m.two(Op::Xor, x, all)
-    })
-    .open("the result depends on more than one word");
-    of(|m| {
-        let (x, all) = (m.input(1, 0), xor(m, 0, 0));
-        m.two(Op::Xor, all, x)
-    })
-    .open("the result depends on more than one word");
-    of(|m| xor(m, 0, 0)).proved();
+    let beside: [fn(&mut Map, NodeId) -> NodeId; 8] = [
+        |m, a| slice(m, a, 8, 8),
+        |m, a| {
+            let all = xor(m, 0, 0);
+            let both = m.two(Op::Xor, a, all);
+            slice(m, both, 8, 8)
+        },
+        |m, a| {
+            let all = xor(m, 0, 0);
+            let both = m.two(Op::Xor, all, a);
+            slice(m, both, 8, 8)
+        },
+        |m, a| {
+            let same = m.by(Op::Xor, a, 0);
+            slice(m, same, 8, 8)
+        },
+        |m, a| {
+            let low = slice(m, a, 0, 8);
+            let wide = m.node(16, Op::Sext, &[low]);
+            slice(m, wide, 8, 8)
+        },
+        |m, a| {
+            let high = m.node(16, Op::Ashr(8), &[a]);
+            slice(m, high, 8, 8)
+        },
+        |m, a| {
+            let high = m.node(16, Op::Shl(5), &[a]);
+            slice(m, high, 4, 4)
+        },
+        |m, a| {
+            let high = m.node(16, Op::Lshr(5), &[a]);
+            slice(m, high, 4, 8)
+        },
+    ];
+    for beside in beside {
+        of(beside).open("the result depends on more than one word");
+    }
+    of(|m, _| xor(m, 0, 0)).proved();
+}
+
+/// Each region has its own place, however it was moved.
+#[test]
+fn regions_are_those_that_were_moved() {
+    // The upper half of the second element is no half of the first one.
+    let of = |lo: u8| {
+        arrays(ANY, "u16", 2).gives(|m| {
+            let (first, second) = (xor(m, 0, 0), xor(m, 1, 1));
+            let parts = [slice(m, first, 0, 8), slice(m, first, lo, 8), slice(m, second, 8, 8)];
+            let all = m.node(24, Op::Concat, &parts);
+            let (all, second) = (zext(m, all), zext(m, second));
+            m.two(Op::Or, all, second)
+        })
+    };
+    of(8).proved();
+    of(0).open("zero if and only if");
+    // Bits 4 to 12 are not looked at, or are.
+    let of = |op: Op, lo: u8| {
+        arrays(ANY, "u16", 1).gives(move |m| {
+            let all = xor(m, 0, 0);
+            let moved = m.node(16, op.clone(), &[all]);
+            let parts = [slice(m, all, 0, 4), slice(m, all, 12, 4), slice(m, moved, lo, 8)];
+            let all = m.node(16, Op::Concat, &parts);
+            zext(m, all)
+        })
+    };
+    for op in [Op::Ashr(4), Op::Lshr(4)] {
+        of(op.clone(), 0).proved();
+        of(op, 8).open("");
+    }
 }
 
 /// A difference is zero for equal words, as far as its low bits.
