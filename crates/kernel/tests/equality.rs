@@ -191,8 +191,12 @@ fn what_is_no_difference_is_in_no_word() {
             zext(m, word)
         })
     };
-    let beside: [fn(&mut Map, NodeId) -> NodeId; 8] = [
+    let beside: [fn(&mut Map, NodeId) -> NodeId; 9] = [
         |m, a| slice(m, a, 8, 8),
+        |m, a| {
+            let twice = m.node(32, Op::Concat, &[a, a]);
+            slice(m, twice, 16, 8)
+        },
         |m, a| {
             let all = xor(m, 0, 0);
             let both = m.two(Op::Xor, a, all);
@@ -370,7 +374,14 @@ fn the_result_is_right_at_every_value() {
     })
     .open(wrong);
     // Wrong at one value, or at the largest.
-    let but: [fn(&mut Map, NodeId) -> NodeId; 3] = [
+    let but: [fn(&mut Map, NodeId) -> NodeId; 4] = [
+        |m, x| {
+            let (s, zero) = (sign(m, x), m.constant(32, 0));
+            let odd = m.node(32, Op::Shl(31), &[x]);
+            let odd = m.by(Op::Add, odd, 5);
+            let bit = m.by(Op::Eq, odd, (1 << 31) + 5);
+            m.select(bit, zero, s)
+        },
         |m, x| {
             let (s, zero) = (sign(m, x), m.constant(32, 0));
             let bit = m.by(Op::Eq, x, 65535);

@@ -45,7 +45,6 @@ impl Along<'_> {
         arguments: &[usize],
     ) -> Option<Found> {
         let direction = match arguments {
-            [] => Vec::new(),
             [one] => vec![(*one, 1)],
             _ => direction(formula)?,
         };
