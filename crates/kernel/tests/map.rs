@@ -34,7 +34,7 @@ const U32: (i64, i64) = (0, (1 << 32) - 1);
 /// Of two inputs each pair counts: the corners, and one inside.
 #[test]
 fn all_points_of_small_ranges_are_looked_at() {
-    let inputs = [input("a", "i16", (-20, 21)), input("b", "i16", (-3, 30))];
+    let inputs = [input("a", "i16", (-20, 22)), input("b", "i16", (-3, 30))];
     let product = |at: Option<(i64, i64)>| {
         map("i16", I16, "a * b", &inputs).each(|m, i| {
             let (x, y) = (m.input(0, i), m.input(1, i));
@@ -47,12 +47,12 @@ fn all_points_of_small_ranges_are_looked_at() {
         })
     };
     let done = product(None).proved();
-    assert_eq!((done.fields, done.terms, done.points), (4, 1, 42 * 34));
-    for (a, b) in [(-20, -3), (21, -3), (-20, 30), (21, 30), (7, 11)] {
+    assert_eq!((done.fields, done.terms, done.points), (4, 1, 43 * 34));
+    for (a, b) in [(-20, -3), (22, -3), (-20, 30), (22, 30), (7, 11)] {
         assert_eq!(product(Some((a, b))).wrong(), [(1, 0, a), (2, 0, b)]);
     }
     // What lies beyond a range does not matter.
-    for (a, b) in [(-21, -3), (22, -3), (-20, -4), (21, 31)] {
+    for (a, b) in [(-21, -3), (23, -3), (-20, -4), (22, 31)] {
         product(Some((a, b))).proved();
     }
 }
@@ -271,6 +271,13 @@ fn wide_ranges_have_all_their_points() {
     of("", "a", all, none).wrong();
     of("; modulo = 8380417", "a", (all.0 + 1, all.1), none).wrong();
     of("; modulo = 8380417", "a", (all.0, all.1 - 1), none).wrong();
+    // Congruent at the ends, with another coefficient.
+    let output = array("c", "output", "i32", (0, 3 << 27), "; formula = \"a\"; modulo = 65536");
+    let triple = Map::new(&[&output, &input("a", "i32", (0, 1 << 27))]).each(|m, i| {
+        let x = m.input(0, i);
+        m.by(Op::Mul, x, 3)
+    });
+    triple.wrong();
     // The same, exactly; and with a formula that is wrong in a few places.
     let exact = "a - 8380417 * floor((a + 2^22) / 2^23)";
     of("", exact, all, none).proved();
@@ -408,8 +415,8 @@ const BIT: &str = "bit: role = \"number\"; range = ";
 fn choose(range: &str, formula: &str, mask: fn(&mut Map, NodeId) -> NodeId) -> Map {
     let inputs = [input("r", "u32", U32), input("a", "u32", U32), format!("{BIT}{range}")];
     map("u32", U32, formula, &inputs).each(|m, i| {
-        let (r, a, bit) = (m.input(0, i), m.input(1, i), m.input(2, 0));
-        let bit = m.node(32, Op::Slice { lo: 0 }, &[bit]);
+        let (r, a) = (m.input(0, i), m.input(1, i));
+        let bit = m.node(32, Op::Input { operand: 2, index: 0 }, &[]);
         let mask = mask(m, bit);
         let both = m.two(Op::Xor, r, a);
         let both = m.two(Op::And, both, mask);

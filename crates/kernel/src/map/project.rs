@@ -464,6 +464,26 @@ mod tests {
         graph.intern(Node { width, op, args: args.into() }, None)
     }
 
+    /// 2^31 times 2^32 is the highest bit, though the greatest product is beyond it.
+    #[test]
+    fn products_may_have_bits_below_what_they_lose() {
+        let contract = MapContract::parse(TEXT).unwrap_or_else(|e| panic!("{e}"));
+        let mut graph = Graph::new();
+        let factors = [0, 1].map(|index| {
+            let x = graph.input(16, 0, index);
+            let (low, zeros) = (graph.slice(x, 0, 2), graph.constant(31, 0));
+            let high = graph.constant(31, 0);
+            let args = [zeros, low, high].into_iter().collect();
+            graph.intern(Node { width: 64, op: Op::Concat, args }, None)
+        });
+        let product = Node { width: 64, op: Op::Mul, args: factors.to_vec().into() };
+        let product = graph.intern(product, None);
+        let outputs = vec![vec![product]];
+        let case = MapCase { name: String::new(), outputs, result: None, certain: true };
+        let projection = Projection::new(&contract, &graph, &case);
+        assert_eq!(projection.maybe[product.0 as usize] >> 62, 3);
+    }
+
     /// A region of a node is what the node has there, and a bit that is said to be zero is.
     #[test]
     fn regions_are_those_of_the_nodes() {
