@@ -150,6 +150,8 @@ mod tests {
         for text in [
             "a mod 7",
             "a cmod 8",
+            "a <= 6",
+            "a == 5",
             "a cmod 7",
             "round(a * 5 / 7) mod 4",
             "floor((3 * a - 20) / 6) + floor(6 * a / 3)",

@@ -478,10 +478,14 @@ mod tests {
         });
         let product = Node { width: 64, op: Op::Mul, args: factors.to_vec().into() };
         let product = graph.intern(product, None);
-        let outputs = vec![vec![product]];
+        let zero = graph.constant(64, 0);
+        let args = vec![zero, factors[0]].into();
+        let negative = graph.intern(Node { width: 64, op: Op::Sub, args }, None);
+        let outputs = vec![vec![product, negative]];
         let case = MapCase { name: String::new(), outputs, result: None, certain: true };
         let projection = Projection::new(&contract, &graph, &case);
         assert_eq!(projection.maybe[product.0 as usize] >> 62, 3);
+        assert_eq!(projection.maybe[negative.0 as usize] >> 31, ones(33));
     }
 
     /// A region of a node is what the node has there, and a bit that is said to be zero is.
