@@ -258,7 +258,8 @@ impl Facts {
 /// Terms of one base, by atom.
 type Group = (AtomId, Vec<(AtomId, i128)>);
 
-fn gcd(mut a: u128, mut b: u128) -> u128 {
+/// The greatest common divisor; of 0 and b, b.
+pub(crate) fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);
     }

@@ -209,10 +209,10 @@ impl Funs {
                 let c = if *op == Op::Or { -1 } else { -2 };
                 self.lin(w, 0, 0, &[(a, 1), (args[1], 1), (both, c)])
             }
-            // Neither is less than the other.
+            // Neither is less than the other. Of one bit, -1 is 1.
             Op::Eq => {
                 let less = [[a, args[1]], [args[1], a]].map(|x| node(self, 1, FunOp::Less, &x));
-                self.lin(1, -1, 0, &less.map(|f| (f, -1)))
+                self.lin(1, 1, 0, &less.map(|f| (f, 1)))
             }
             Op::Slt => node(self, 1, FunOp::Less, args),
             // Half a turn on, unsigned words are in the order of signed ones.

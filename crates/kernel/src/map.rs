@@ -7,14 +7,13 @@
 //! Comparisons of two arrays ([`equality`]) and sorts ([`sort`]) have statements of their own.
 //!
 //! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`) and renames its
-//! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of five ways:
+//! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of four ways:
 //!
 //! - at all points, one by one;
 //! - as a function of one sum s of inputs (`along.rs`), if the formula depends on s alone too. Narrow ranges are
 //!   enumerated, and wide ones are cut into pieces where both are affine;
 //! - for each value of a number of few values, by itself;
-//! - after a term of one other element alone, which has one value at all points of its range, is replaced by that value;
-//! - bit by bit, if all operations are bitwise and the formula is an input.
+//! - after a term of one other element alone, which has one value at all points of its range, is replaced by that value.
 
 mod along;
 mod diagram;

@@ -369,6 +369,22 @@ mod tests {
         }
     }
 
+    /// A comparison is -1 or 0, as words of its width are read.
+    #[test]
+    fn comparisons_are_of_any_width() {
+        for width in [1, 2, 8, 64] {
+            let mut funs = Funs::default();
+            let args = [funs.lin(64, 0, 1, &[]), funs.constant(64, 3)].into_iter().collect();
+            let less = Fun { width, op: FunOp::Less, args };
+            let f = funs.checked(less).expect("a function");
+            let all = pieces(&mut funs, f, -10_000, 10_000, &mut 1000).expect("few pieces");
+            let is = |p: Option<&Piece>| {
+                p.map_or(2, |p| if let Piece::Affine { k, .. } = p { *k } else { 2 })
+            };
+            assert_eq!((is(all.first()), is(all.last())), (-1, 0), "{width}");
+        }
+    }
+
     /// Slices of all lines through few points, on all their intervals: one whose least value times a power of two is
     /// the greatest is not constant for that.
     #[test]

@@ -192,8 +192,11 @@ impl<'a> Walk<'a> {
     /// What is known of the outputs.
     ///
     /// # Errors
-    /// An output without a line.
+    /// An output without a line, or a panic.
     pub fn walked(mut self) -> Result<Walked, Why> {
+        if let Some(why) = self.ended {
+            return Err(why);
+        }
         if let Some(k) = self.outputs.iter().position(Option::is_none) {
             return Err(format!("nothing is said of output {k}"));
         }

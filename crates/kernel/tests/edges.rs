@@ -25,6 +25,49 @@ fn plain(x: (i64, i64, u8)) -> Bench {
     b.outputs(&[x])
 }
 
+/// Of an atom that needs more than 64 bits no function is enumerated.
+#[test]
+fn functions_are_of_atoms_within_64_bits() {
+    let text = |bits: u8, function: u8| {
+        format!(
+            "input 0 0
+            low {bits} 0 1 0 1
+            fun 16 lin 0 1
+            function {function} 0
+            node 0 0 is 16 0 1 2 1
+            output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0"
+        )
+    };
+    let why = "atom 1 has no interval of 64 bits";
+    refused(&plain((0, 7, 16)), &text(64, 1), 5, why);
+    accepted(&plain((0, 7, 16)), &text(16, 1));
+    accepted(&plain((0, 7, 16)), &text(64, 0));
+}
+
+/// A quotient is a number if it is one at both ends.
+#[test]
+fn quotients_of_one_value_are_that_number() {
+    let of = |lo: i64, hi: i64, is: i64| {
+        let mut b = Bench::new(&[(lo, hi, 16)]);
+        let x = b.input(0);
+        let y = b.node(16, Op::Ashr(7), &[x]);
+        let text = format!(
+            "input 0 0
+            node 1 1 quotient -1 0 1 0 1 0 by 1 0 is 16 {is} 0
+            output 0 0 is {is} 0 by 1 0"
+        );
+        (b.outputs(&[y]), text)
+    };
+    for (lo, hi, is) in [(0, 127, 0), (-128, -1, -1), (5, 5, 0), (384, 511, 3)] {
+        let (b, text) = of(lo, hi, is);
+        accepted(&b, &text);
+        for (lo, hi) in [(lo, hi + 128), (lo - 128, hi)] {
+            let (b, text) = of(lo, hi, is);
+            refused(&b, &text, 2, "left of a difference");
+        }
+    }
+}
+
 /// 2^33·f + g is near 2^64, which words of 64 bits have for numbers below 0.
 #[test]
 fn sums_are_enumerated_together_below_2_to_the_62() {

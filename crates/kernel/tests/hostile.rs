@@ -7,7 +7,7 @@ use common::objects::compiled;
 use common::{Bench, Q, lines};
 use ringforge_kernel::check;
 use ringforge_kernel::compare::Mismatch;
-use ringforge_kernel::replay::{self, Case};
+use ringforge_kernel::replay::{self, Case, Walk};
 use ringforge_machine::graph::Op;
 
 /// The line and the reason of a refusal.
@@ -435,4 +435,31 @@ fn panics_are_refusals() {
     let case = Case { outputs: &outputs, ..case };
     let e = replay::walk(&case, &[], 1 << 30, &|_| true).err().expect("no such node");
     assert!(e.line == 1 && e.why.contains("out of bounds"), "{e}");
+}
+
+/// After a panic no line is taken, and nothing is known of the outputs, even if it was before.
+#[test]
+fn nothing_is_taken_after_a_panic() {
+    let mut b = Bench::new(&[(0, 9, 16)]);
+    let x = b.input(0);
+    let b = b.outputs(&[x]);
+    let all = lines(
+        "input 0 0
+        name 0 1 0 1
+        output 0 1 extend 0 1 0 1 by 1 0 is 0 1 0 1 by 1 0
+        chinese 2 5 7 1 0 0 1 1",
+    );
+    let told = "the kernel cannot go on: while walking".to_string();
+    for good in 2..=3 {
+        let mut walk = Walk::new(b.case(), 1 << 20).expect("a case");
+        for line in &all[..good] {
+            assert_eq!(walk.line(line, &|_| true), Ok(()));
+        }
+        // One that is refused is no panic.
+        assert!(walk.line(&lines("bound 7 0 0 by 1 0")[0], &|_| true).is_err());
+        let panics = walk.line(&all[3], &|_| panic!("while walking"));
+        assert_eq!(panics, Err(told.clone()));
+        assert_eq!(walk.line(&all[2], &|_| true), Err(told.clone()));
+        assert_eq!(walk.walked().err(), Some(told.clone()));
+    }
 }

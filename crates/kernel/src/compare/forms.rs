@@ -213,7 +213,6 @@ impl Forms {
     /// Low bits that are needed of a term where `need` are of c times it; all, modulo other numbers.
     fn demand(&self, c: u32, need: u8) -> u8 {
         match self.twos {
-            Some(_) if c == 0 => 0,
             Some(_) => need.saturating_sub(c.trailing_zeros() as u8),
             None => need,
         }

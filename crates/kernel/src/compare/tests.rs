@@ -153,6 +153,14 @@ const RINGS: [(&str, usize); 8] = [
     ("Z3[x]/(x - 1)", 1),
 ];
 
+/// A term that occurs several times has the sum of its coefficients.
+#[test]
+fn sums_have_each_term_once() {
+    let (x, y, xy) = (Term::Value(1), Term::Value(2), Term::Product(1, 2));
+    let sum = Residue::sum(7, 3, vec![(y, 5), (xy, 3), (x, 4), (xy, 6), (y, 1), (x, 3), (xy, 2)]);
+    assert_eq!(sum, Residue { m: 7, k: 3, t: vec![(xy, 4), (y, 6)] });
+}
+
 #[test]
 fn products_are_accepted() {
     let mut random = StdRng::seed_from_u64(1);

@@ -7,7 +7,7 @@
 //! A word is congruent to a sum by the rules of arithmetic modulo 2^width; a word that is extended must hold the sum.
 
 use super::lines::Lines;
-use super::project::leaves;
+use crate::claim::gcd;
 use crate::fun::{FunId, Funs, LONGEST};
 use crate::pieces::{Piece, each_piece};
 use ringforge_contract::map::formula::{Binary, Expr, Linear};
@@ -45,15 +45,9 @@ impl Along<'_> {
         arguments: &[usize],
     ) -> Option<Found> {
         let direction = match arguments {
-            [] => Vec::new(),
             [one] => vec![(*one, 1)],
             _ => direction(formula)?,
         };
-        // What the term depends on beside the sum would be left out.
-        let inputs = leaves(self.graph, root);
-        if inputs.iter().any(|l| direction.iter().all(|d| d.0 != l.0)) {
-            return None;
-        }
         let formula = along(formula, &direction)?;
         let (mut lo, mut hi) = (0i128, 0i128);
         for &(argument, c) in &direction {
@@ -148,13 +142,6 @@ fn direction(formula: &Expr) -> Option<Vec<(usize, i128)>> {
         Expr::Binary(_, x, y) => direction(x).or_else(|| direction(y)),
         Expr::Select(c, x, y) => direction(c).or_else(|| direction(x)).or_else(|| direction(y)),
     }
-}
-
-fn gcd(mut a: u128, mut b: u128) -> u128 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// c, if these are c times the direction.

@@ -124,7 +124,7 @@ impl<'a> Judge<'a> {
             }
             return Ok(());
         }
-        self.bitwise(graph, root, a, formula)
+        Err(No::Open("it combines elements in a way that is no function of one sum of them, and they have too many values to look at all".into()))
     }
 
     /// The term with what depends on one other element alone, and has one value at all points of its range, replaced by it.
@@ -202,60 +202,6 @@ impl<'a> Judge<'a> {
                 Err(No::Wrong(at.map(|(p, &x)| (x, all.value(p, point))).collect()))
             }
         }
-    }
-
-    /// Of words of one width and bitwise operations, each bit by itself; the formula is one of the inputs.
-    fn bitwise(
-        &mut self,
-        graph: &Graph,
-        root: NodeId,
-        a: &MapArgument,
-        formula: &Expr,
-    ) -> Result<(), No> {
-        let open = || {
-            No::Open("it combines elements in a way that is neither a function of one sum of them, nor bitwise, and they have too many values to look at all".into())
-        };
-        let &Expr::Element(is) = formula else { return Err(open()) };
-        let input = &self.contract.arguments[is];
-        // The word is the integer, in and out.
-        let fits = a.signed() == input.signed() || input.memory.range.0 >= 0 && !a.signed();
-        let ((lo, hi), (least, most)) = (input.memory.range, a.memory.exit);
-        let mut inputs: Vec<usize> = leaves(graph, root).into_iter().map(|l| l.0).collect();
-        inputs.dedup();
-        let width = graph.width(root);
-        let tape = Tape::new(graph, &[root]).map_err(|e| No::Open(e.to_string()))?;
-        let bitwise = tape.nodes().iter().all(|&id| {
-            let node = graph.node(id);
-            let op =
-                matches!(node.op, Op::Const(_) | Op::Input { .. } | Op::And | Op::Or | Op::Xor);
-            op && node.width == width
-        });
-        if !(bitwise
-            && fits
-            && least <= lo
-            && hi <= most
-            && inputs.len() <= 12
-            && input.bits == width)
-        {
-            return Err(open());
-        }
-        for choice in 0..1u32 << inputs.len() {
-            let word = |x: usize| {
-                let place = inputs.iter().position(|y| *y == x);
-                if place.is_some_and(|p| choice >> p & 1 == 1) {
-                    u64::MAX >> (64 - width)
-                } else {
-                    0
-                }
-            };
-            self.points += 1;
-            let found = tape.run(|operand, _| word(usize::from(operand)))[0];
-            // The bits of another input stand for all words; which are in range is not looked at.
-            if !inputs.contains(&is) || found != word(is) {
-                return Err(open());
-            }
-        }
-        Ok(())
     }
 }
 

@@ -356,6 +356,9 @@ fn possible<'c>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+    use ringforge_machine::eval::Tape;
 
     #[test]
     fn fields_are_known_by_their_distance() {
@@ -378,6 +381,166 @@ mod tests {
                     }
                 }
                 assert_eq!(carries(a, b), into, "{a:b} {b:b}");
+            }
+        }
+    }
+
+    const TEXT: &str = "
+        contract = 1
+        symbol = \"f\"
+        abi = \"sysv-x86-64\"
+        computes = \"map\"
+        [[argument]]
+        name = \"c\"
+        role = \"output\"
+        element = \"u16\"
+        length = 8
+        range = [0, 9]
+        formula = \"a\"
+        [[argument]]
+        name = \"a\"
+        role = \"input\"
+        element = \"u16\"
+        length = 8
+        range = [0, 77]
+        [[argument]]
+        name = \"b\"
+        role = \"input\"
+        element = \"i16\"
+        length = 8
+        range = [-1, 3]
+        [[argument]]
+        name = \"p\"
+        role = \"input\"
+        element = \"u8\"
+        bits = 5
+        length = 8
+        range = [0, 3]
+    ";
+
+    /// A node over earlier ones.
+    fn random(rng: &mut StdRng, graph: &mut Graph) -> NodeId {
+        let mut any = |graph: &Graph| NodeId(rng.random_range(0..graph.len() as u32));
+        let (x, other) = (any(graph), any(graph));
+        let w = graph.width(x);
+        let alike = (0..graph.len() as u32).map(NodeId).filter(|y| graph.width(*y) == w);
+        let alike: Vec<NodeId> = alike.collect();
+        let y = alike[rng.random_range(0..alike.len())];
+        let (c, more) = (rng.random_range(0..w), rng.random_range(1..9));
+        let (wider, less) = ((w + more).min(64), rng.random_range(1..=w - c));
+        let one = |width, op| (width, op, vec![x]);
+        let two = |width, op| (width, op, vec![x, y]);
+        let (width, op, args) = match rng.random_range(0..22) {
+            0 => one(less, Op::Slice { lo: c }),
+            1 if w + graph.width(other) <= 64 => {
+                (w + graph.width(other), Op::Concat, vec![x, other])
+            }
+            2 | 3 if w < 64 => one(wider, Op::Sext),
+            4 if w < 64 => one(wider, Op::Zext),
+            5 => one(w, Op::Shl(c)),
+            6 => one(w, Op::Lshr(c)),
+            7 => one(w, Op::Ashr(c)),
+            8 => two(w, Op::And),
+            9 => two(w, Op::Or),
+            10 => two(w, Op::Xor),
+            11 | 12 => two(w, Op::Add),
+            13 => two(w, Op::Sub),
+            14 => two(w, Op::Mul),
+            15 => two(1, [Op::Eq, Op::Ult, Op::Slt][usize::from(more) % 3].clone()),
+            16 if graph.width(other) == 1 => (w, Op::Select, vec![other, x, y]),
+            17 if w > 1 => one(less.min(w - 1), Op::SatS),
+            18 if w > 1 => one(less.min(w - 1), Op::SatU),
+            19 => (w, Op::Add, vec![x, x]),
+            kind => {
+                let all = ones(w);
+                let value = [1 << c, !(1 << c), 3 << c, rng.random()][usize::from(more) % 4];
+                let constant =
+                    Node { width: w, op: Op::Const(value & all), args: Vec::new().into() };
+                let constant = graph.intern(constant, None);
+                let op = if kind == 20 { Op::Mul } else { Op::And };
+                (w, op, if c % 2 == 0 { vec![x, constant] } else { vec![constant, x] })
+            }
+        };
+        graph.intern(Node { width, op, args: args.into() }, None)
+    }
+
+    /// 2^31 times 2^32 is the highest bit, though the greatest product is beyond it.
+    #[test]
+    fn products_may_have_bits_below_what_they_lose() {
+        let contract = MapContract::parse(TEXT).unwrap_or_else(|e| panic!("{e}"));
+        let mut graph = Graph::new();
+        let factors = [0, 1].map(|index| {
+            let x = graph.input(16, 0, index);
+            let (low, zeros) = (graph.slice(x, 0, 2), graph.constant(31, 0));
+            let high = graph.constant(31, 0);
+            let args = [zeros, low, high].into_iter().collect();
+            graph.intern(Node { width: 64, op: Op::Concat, args }, None)
+        });
+        let product = Node { width: 64, op: Op::Mul, args: factors.to_vec().into() };
+        let product = graph.intern(product, None);
+        let zero = graph.constant(64, 0);
+        let args = vec![zero, factors[0]].into();
+        let negative = graph.intern(Node { width: 64, op: Op::Sub, args }, None);
+        let outputs = vec![vec![product, negative]];
+        let case = MapCase { name: String::new(), outputs, result: None, certain: true };
+        let projection = Projection::new(&contract, &graph, &case);
+        assert_eq!(projection.maybe[product.0 as usize] >> 62, 3);
+        assert_eq!(projection.maybe[negative.0 as usize] >> 31, ones(33));
+    }
+
+    /// A region of a node is what the node has there, and a bit that is said to be zero is.
+    #[test]
+    fn regions_are_those_of_the_nodes() {
+        let contract = MapContract::parse(TEXT).unwrap_or_else(|e| panic!("{e}"));
+        let mut rng = StdRng::seed_from_u64(3);
+        for _ in 0..200 {
+            let mut graph = Graph::new();
+            for index in 0..3 {
+                for (operand, width) in [(0, 16), (1, 16), (2, 8)] {
+                    graph.input(width, operand, index);
+                }
+            }
+            for _ in 0..30 {
+                random(&mut rng, &mut graph);
+            }
+            let all: Vec<NodeId> = (0..graph.len() as u32).map(NodeId).collect();
+            let outputs = vec![all.clone()];
+            let case = MapCase { name: String::new(), outputs, result: None, certain: true };
+            let mut projection = Projection::new(&contract, &graph, &case);
+            projection.field = rng.random_range(0..4);
+            let mut regions = Vec::new();
+            for &id in &all {
+                let w = graph.width(id);
+                for _ in 0..3 {
+                    let lo = rng.random_range(0..w);
+                    let w = rng.random_range(1..=w - lo);
+                    regions.push((id, lo, w, projection.bits(id, lo, w).expect("no address")));
+                }
+            }
+            let roots: Vec<NodeId> = regions.iter().map(|r| r.3).collect();
+            let (nodes, terms) = (Tape::new(&graph, &all), Tape::new(&projection.out, &roots));
+            let (nodes, terms) = (nodes.expect("no address"), terms.expect("no address"));
+            for _ in 0..8 {
+                let fields: Vec<Vec<i64>> = [(0, 77), (-1, 3), (0, 3)]
+                    .map(|(lo, hi)| (0..8).map(|_| rng.random_range(lo..=hi)).collect())
+                    .into();
+                let values = nodes.run(|operand, index| {
+                    let fields = &fields[usize::from(operand)];
+                    if operand < 2 {
+                        return fields[index as usize] as u64;
+                    }
+                    fields.iter().rev().fold(0, |all, f| all << 5 | *f as u64) >> (8 * index)
+                });
+                let own = projection.field;
+                let found = terms.run(|argument, index| {
+                    fields[usize::from(argument) - 1][absolute(index, own)] as u64
+                });
+                for (&(id, lo, w, _), found) in regions.iter().zip(found) {
+                    let value = values[id.0 as usize];
+                    let node = graph.node(id);
+                    assert_eq!(found, value >> lo & ones(w), "{node:?} from {lo}, {w} bits");
+                    assert_eq!(value & !projection.maybe[id.0 as usize], 0, "{node:?}");
+                }
             }
         }
     }

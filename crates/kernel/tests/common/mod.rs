@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod cases;
+pub mod maps;
 pub mod objects;
 pub mod truth;
 
