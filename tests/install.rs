@@ -211,7 +211,8 @@ fn wrong_choices_are_refused() {
         let (succeeds, text) = plan(&[&build, &format!("{name}={value}")]);
         assert!(!succeeds && text.contains(said), "{text}");
         let mut cmake = Command::new("cmake");
-        cmake.arg(format!("-DRINGFORGE_{name}={value}")).arg("-B").arg(dir.path().join("cmake"));
+        cmake.arg(format!("-DRINGFORGE_{name}={value}"));
+        cmake.arg("-B").arg(dir.path().join(format!("cmake{name}{value}"))); // none remembers another
         let out = cmake.arg("-S").arg(library()).output().unwrap();
         let text = String::from_utf8_lossy(&out.stderr);
         assert!(!out.status.success() && text.contains(said), "{text}");
