@@ -122,6 +122,29 @@ fn is_proved(kem: &str, contracts: &[(&str, usize)]) {
     }
 }
 
+/// The library's own recipe proves what it compiles for this processor.
+#[test]
+#[ignore = "in the long run"]
+fn make_proves_the_small_form() {
+    let Some((cc, _)) = m4_compilers().into_iter().find(|(cc, _)| cc.ends_with("gcc")) else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut make = Command::new("make");
+    make.arg("-C").arg(library()).args([
+        "prove",
+        "SMALL=1",
+        "RANDOM=2",
+        "KEMS=sntrup761",
+        "CFLAGS=-Os",
+    ]);
+    make.arg(format!("CC={cc} -mcpu=cortex-m4 -mthumb"));
+    make.arg(format!("BUILD={}", dir.path().display()));
+    make.arg(concat!("RINGFORGE=", env!("CARGO_BIN_EXE_ringforge")));
+    let said = run(&mut make);
+    assert!(said.contains("all.o: 6 of 6 proved"), "{said}");
+}
+
 #[test]
 fn ml_kem_is_constant_time() {
     is_proved("mlkem512", &[("mlkem512", 7)]);

@@ -70,7 +70,7 @@ fn make_checks_and_installs_for_pkg_config() {
     let said = configure(&consumer, &library().join("examples"));
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     run(Command::new("cmake").arg("--build").arg(&consumer));
-    assert_eq!(run(&mut Command::new(consumer.join("exchange"))), "one session key\n");
+    both_libraries_are_linked(&consumer);
     for (version, fits) in [("0.1.0", true), ("0.1.1", false), ("0.2", false), ("1", false)] {
         let source = dir.path().join(format!("wants-{version}"));
         std::fs::create_dir(&source).unwrap();
@@ -174,7 +174,100 @@ fn cmake_installs(choices: &[&str]) {
     let found = format!("-DCMAKE_PREFIX_PATH={}", usr.display());
     cmake(&[&found, "-B"], &[&consumer, Path::new("-S"), &source.join("examples")]);
     cmake(&["--build"], &[&consumer]);
-    assert_eq!(run(&mut Command::new(consumer.join("exchange"))), "one session key\n");
+    both_libraries_are_linked(&consumer);
+}
+
+/// The examples run; one is linked with the shared library and the other with the static one.
+fn both_libraries_are_linked(examples: &Path) {
+    for (name, shared) in [("exchange", true), ("exchange_static", false)] {
+        let program = examples.join(name);
+        assert_eq!(run(&mut Command::new(&program)), "one session key\n");
+        let needed = run(Command::new("readelf").arg("-d").arg(&program));
+        assert_eq!(needed.contains("libringforge.so.0"), shared, "{name}: {needed}");
+    }
+}
+
+/// What make would run with these arguments, or its errors.
+fn plan(arguments: &[&str]) -> (bool, String) {
+    let mut make = Command::new("make");
+    let out = make.arg("-C").arg(library()).arg("-n").args(arguments).output().unwrap();
+    let [said, errors] = [out.stdout, out.stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
+    (out.status.success(), said + &errors)
+}
+
+/// A KEM or a value that does not exist is refused by make, by CMake and by the sources.
+#[test]
+fn wrong_choices_are_refused() {
+    needs!("make", "cmake");
+    let dir = tempfile::tempdir().unwrap();
+    let build = format!("BUILD={}", dir.path().display());
+    for (name, value, said) in [
+        ("KEMS", "sntrup760", "no KEM sntrup760"),
+        ("KEMS", " ", "names no KEM"),
+        ("HASH", "5", "HASH=5: choose from 0 1 2"),
+        ("TARGET", "9", "TARGET=9: choose from 0 1 2"),
+        ("SMALL", "2", "SMALL=2: choose from 0 1"),
+    ] {
+        let (succeeds, text) = plan(&[&build, &format!("{name}={value}")]);
+        assert!(!succeeds && text.contains(said), "{text}");
+        let mut cmake = Command::new("cmake");
+        cmake.arg(format!("-DRINGFORGE_{name}={value}"));
+        cmake.arg("-B").arg(dir.path().join(format!("cmake{name}{value}"))); // none remembers another
+        let out = cmake.arg("-S").arg(library()).output().unwrap();
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert!(!out.status.success() && text.contains(said), "{text}");
+    }
+    for kems in ["sntrup761 mlkem768", "sntrup761;mlkem768", "sntrup761,mlkem768"] {
+        let (succeeds, text) = plan(&[&build, &format!("KEMS={kems}")]);
+        assert!(succeeds && text.contains("_SNTRUP761=1 -DRINGFORGE_ENABLE_MLKEM768=1"), "{text}");
+    }
+    for (choices, said) in [
+        (&["-DRINGFORGE_HASH=5"][..], Some("RINGFORGE_HASH must be 0, 1 or 2")),
+        (&["-DRINGFORGE_TARGET=9"], Some("RINGFORGE_TARGET must be 0, 1 or 2")),
+        (
+            &["-DRINGFORGE_ENABLE_ALL=0", "-DRINGFORGE_ENABLE_SNTRUP760=1"],
+            Some("no KEM is compiled"),
+        ),
+        (&["-DRINGFORGE_ENABLE_ALL=0", "-DRINGFORGE_ENABLE_SNTRUP761=1"], None),
+    ] {
+        let mut compile = Command::new(cc());
+        compile.current_dir(library()).args(["-O1", "-fsyntax-only", "src/common/table.c"]);
+        let out = compile.args(choices).output().unwrap();
+        let text = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.success(), said.is_none(), "{choices:?}: {text}");
+        assert!(text.contains(said.unwrap_or_default()), "{choices:?}: {text}");
+    }
+}
+
+/// Code for bare metal is not position-independent, with make and with CMake; all other code is. With link-time
+/// optimisation, gcc under any name makes one object of machine code for the prover.
+#[test]
+fn code_is_compiled_for_its_place() {
+    needs!("make", "cmake", "gcc", "arm-none-eabi-gcc");
+    let dir = tempfile::tempdir().unwrap();
+    let build = format!("BUILD={}", dir.path().display());
+    for (cc, pic) in [("arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb", false), (cc(), true)] {
+        let (succeeds, text) = plan(&[&build, "prove", &format!("CC={cc}")]);
+        assert!(succeeds && text.contains(" -O3 "), "{text}");
+        assert_eq!(text.contains("-fPIC"), pic, "{text}");
+        let compiler = cc.split(' ').next().unwrap();
+        let at = dir.path().join(compiler);
+        let mut cmake = Command::new("cmake");
+        cmake.args([
+            "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+            "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY",
+        ]);
+        cmake.arg(format!("-DCMAKE_C_COMPILER={compiler}")).arg("-B").arg(&at);
+        cmake.args((!pic).then_some("-DCMAKE_SYSTEM_NAME=Generic"));
+        run(cmake.arg("-S").arg(library()));
+        let commands = std::fs::read_to_string(at.join("compile_commands.json")).unwrap();
+        assert!(commands.contains("sntrup761_c.c"), "{commands}");
+        assert_eq!(commands.contains("-fPIC"), pic, "{commands}");
+    }
+    std::os::unix::fs::symlink("/usr/bin/gcc", dir.path().join("cc")).unwrap();
+    let alias = format!("CC={}", dir.path().join("cc").display());
+    let (_, text) = plan(&[&build, "prove", &alias, "CFLAGS=-O2 -flto"]);
+    assert!(text.contains("-flinker-output=nolto-rel"), "{text}");
 }
 
 #[test]

@@ -138,6 +138,15 @@ fn one_source_is_included_by_a_program() {
     // Nobody tried a proof, so it is not known.
     assert_eq!(made.status, 1, "{made:?}");
     assert!(made.stdout.contains("not tried (--no-prove)"), "{made:?}");
+    // The page shows the stack that it takes, but for a frame of another compiler or target.
+    let [page, said] = [library_page(), made.stdout.clone()].map(|text| {
+        let line = text.lines().find(|l| l.starts_with("mlkem512: bytes of stack: "));
+        let line = line.expect("a line of stack").replace(',', "");
+        let words = line.split(' ').filter_map(|word| word.parse::<i64>().ok());
+        words.collect::<Vec<_>>()
+    });
+    assert!(said.len() == 3 && page.len() == 3, "{page:?} {said:?}");
+    assert!(page.iter().zip(&said).all(|(a, b)| (a - b).abs() <= 256), "{page:?} {said:?}");
     let all = ["app_config.h", "app_kem.c", "app_kem.h", "files.sha256"];
     assert_eq!(listing(&dir.path().join("kem"), ""), all);
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib/examples/amalgamated.c");
@@ -168,10 +177,19 @@ fn one_source_is_included_by_a_program() {
     dir.file("kem/app_config.h", &changed);
     std::fs::create_dir(dir.path().join("kem/notes")).unwrap();
     dir.file("kem/notes/mine.txt", "mine\n");
-    let again = dir.ringforge(&words);
+    // A file that this package no longer has, changed.
+    std::fs::create_dir(dir.path().join("kem/src")).unwrap();
+    dir.file("kem/src/gone.c", "int mine;\n");
+    let listed = dir.read("kem/files.sha256") + &format!("{digest}  src/gone.c\n");
+    dir.file("kem/files.sha256", &listed);
+    let again = dir.ringforge(&[&["--quiet"], &words[..]].concat());
     assert_eq!(again.status, 1, "{again:?}");
-    assert_eq!(again.stderr.matches("warning: kept").count(), 1, "{again:?}");
-    assert!(again.stderr.contains("kept app_config.h"), "{again:?}");
+    let covers = "the proofs do not cover it. Delete it and rerun to update";
+    let said = format!(
+        "warning: kept your modified app_config.h; {covers}\n\
+         warning: kept your modified src/gone.c; this package no longer has it. Delete it unless you need it\n"
+    );
+    assert_eq!(again.stderr, said);
     assert_eq!(dir.read("kem/app_kem.c"), written);
     assert_eq!(dir.read("kem/app_config.h"), changed);
     assert_eq!(dir.read("kem/notes/mine.txt"), "mine\n");
@@ -179,6 +197,46 @@ fn one_source_is_included_by_a_program() {
     // Without the list, nobody knows whose the files are.
     std::fs::remove_file(dir.path().join("kem/files.sha256")).unwrap();
     dir.ringforge(&words).fails(2, &["kem is in the way", "which ringforge did not write"]);
+}
+
+fn library_page() -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/kem-library.md");
+    std::fs::read_to_string(page).expect("the page")
+}
+
+/// The page's table of stack has every KEM, with what the contracts of its operations allow on both machines.
+#[test]
+fn the_page_states_the_stack_of_the_contracts() {
+    let page = library_page();
+    let table = page.split("\n## Stack\n").nth(1).and_then(|t| t.split("\n## ").next());
+    let rows = table.expect("the section").lines().filter(|line| line.starts_with("| `"));
+    let cells: Vec<&str> = rows.flat_map(|r| r.split('|').map(str::trim)).collect();
+    let cells: Vec<&str> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
+    let contracts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lib/contracts");
+    let mut kems = Vec::new();
+    for pair in cells.chunks(2) {
+        let (kem, bytes) = (pair[0].trim_matches('`'), pair[1].replace(',', ""));
+        for file in ["", "_keypair"] {
+            for folder in ["", "aarch64"] {
+                let file = contracts.join(folder).join(format!("{kem}{file}.toml"));
+                let text = std::fs::read_to_string(&file).expect("a contract");
+                let functions = text.split("[[function]]").skip(1);
+                let operations = functions.filter(|f| f.contains("_crypto_kem_"));
+                let stacks: Vec<&str> = operations
+                    .filter_map(|f| f.lines().find_map(|line| line.strip_prefix("stack = ")))
+                    .collect();
+                assert!(
+                    !stacks.is_empty() && stacks.iter().all(|s| *s == bytes),
+                    "{file:?}: {bytes}"
+                );
+            }
+        }
+        kems.push(format!("{kem}_keypair.toml"));
+    }
+    kems.sort();
+    let mut all = listing(&contracts, "_keypair.toml");
+    all.sort();
+    assert_eq!(kems, all);
 }
 
 /// All KEMs at once fit into one source, for portable C alone.
@@ -312,6 +370,9 @@ fn sources_take_the_places_of_other_projects() {
                     format!(" *   ringforge package {kem} --as={project} --small --opt='-O2'\n");
                 let text = dir.read(&format!("{out}/{source}"));
                 assert!(text.contains(&again), "{}", &text[..400]);
+                if i == 0 {
+                    a_changed_file_fails_unless_it_is_accepted(&dir, &words, &out);
+                }
             }
             let mut files = [&["contracts", "files.sha256", source.as_str()][..], headers].concat();
             files.sort_unstable();
@@ -354,6 +415,23 @@ fn sources_take_the_places_of_other_projects() {
             }
         }
     }
+}
+
+/// A package made again over a changed file says so, and fails without `--keep`.
+fn a_changed_file_fails_unless_it_is_accepted(dir: &Sandbox, words: &[&str], out: &str) {
+    let contract = format!("{out}/contracts/sntrup761.toml");
+    let original = dir.read(&contract);
+    dir.file(&contract, &format!("{original}# mine\n"));
+    for (keep, status) in [(&[][..], 1), (&["--keep"], 0)] {
+        let again = dir.ringforge(&[&["--json", "--quiet"], words, keep].concat());
+        assert_eq!(again.status, status, "{again:?}");
+        assert_eq!(again.json()["kept"], serde_json::json!(["contracts/sntrup761.toml"]));
+        assert_eq!(again.stderr.contains("warning: kept your modified"), keep.is_empty());
+    }
+    std::fs::remove_file(dir.path().join(&contract)).expect("the contract");
+    let again = dir.ringforge(&[&["--json"], words].concat()).succeeds();
+    assert_eq!(again.json()["kept"], serde_json::json!([]));
+    assert_eq!(dir.read(&contract), original);
 }
 
 /// What a compiler makes of the source is constant time and wipes, by the contract that comes with it; where decapsulation

@@ -17,6 +17,9 @@ fn main() {
     if feature("small") {
         build.define("RINGFORGE_SMALL", "1").opt_level_str("s");
     }
+    if !KEMS.iter().any(|kem| feature(kem)) {
+        return; // nothing is called
+    }
     build.define("RINGFORGE_ENABLE_ALL", "0");
     for kem in KEMS.iter().filter(|kem| feature(kem)) {
         build.define(&format!("RINGFORGE_ENABLE_{}", kem.to_uppercase()), "1");

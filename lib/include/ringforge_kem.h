@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT OR ISC OR CC0-1.0 */
 /*
- * ringforge_kem.h: key encapsulation with lattices; Streamlined NTRU Prime, NTRU LPRime.
+ * ringforge_kem.h: key encapsulation with lattices; Streamlined NTRU Prime, NTRU LPRime, NTRU, ML-KEM.
  *
  * Every KEM has the same functions, RINGFORGE_NS(crypto_kem_NAME_WHAT), with the default prefix
  * ringforge_crypto_kem_sntrup761_keypair and so on. All return 0, or one of the errors below with
- * every output set to zero. Nothing allocates memory; what depends on secrets takes constant time, and
- * is set to zero on the stack before an operation returns (prepare has no secrets). Buffers must not
- * overlap, but ss and ct of one call may lie anywhere else.
+ * every output set to zero; only RINGFORGE_ERR_LENGTH leaves outputs as they are. Nothing allocates memory; what depends on
+ * secrets takes constant time, and is set to zero on the stack before an operation returns (prepare has no secrets). Buffers
+ * must not overlap, but ss and ct of one call may lie anywhere else. Functions may run in several threads; the library has
+ * no writable state. Passing NULL crashes, also to the checked forms and kem_find.
  *
  *   keypair(pk, sk)              makes a key pair
  *   enc(ct, ss, pk)              makes a ciphertext, and the session key that is in it
@@ -14,9 +15,11 @@
  *                                say, a session key that nobody knows, and not an error
  *   keypair_derand, enc_derand   the same from given coins: the bytes that the calls of randombytes
  *                                would have delivered, one after the other
- *   check_pk(pk), check_sk(sk)   RINGFORGE_ERR_KEY if no key pair has such a key: an encoding that is not canonical, a
- *                                small polynomial that is none, a hash or (Streamlined NTRU Prime) a quotient that is
- *                                not that of the other parts. What dec does with such a key is not said
+ *   check_pk(pk), check_sk(sk)   RINGFORGE_ERR_KEY if no key pair has such a key: an encoding that is not canonical,
+ *                                coefficients outside -1, 0, 1, a hash or (Streamlined NTRU Prime) a quotient that is
+ *                                not that of the other parts. A public key of zeros passes. ML-KEM's enc and dec make
+ *                                the checks of FIPS 203 themselves (below); those of the others take any bytes as a
+ *                                key, and what they do with such a key is not said
  *   check_pair(pk, sk)           pairwise consistency: RINGFORGE_ERR_KEY if what is encapsulated to pk is not opened
  *                                by sk. Draws random bytes
  *   keypair_with, enc_with       keypair and enc with random bytes of a function of yours, which gets a context of yours:
@@ -70,11 +73,11 @@ extern "C" {
 #endif
 
 /* Errors. */
-#define RINGFORGE_ERR_RANDOM (-1) /* randombytes failed, or gives only what no key can be made of */
+#define RINGFORGE_ERR_RANDOM (-1) /* randombytes failed, or yielded only unusable values */
 #define RINGFORGE_ERR_HASH (-2)   /* a hash function failed */
 #define RINGFORGE_ERR_LENGTH (-3) /* a buffer has another length than the KEM's */
 #define RINGFORGE_ERR_KEY (-4)    /* the public or secret key is malformed */
-#define RINGFORGE_ERR_COINS (-5)  /* these coins are to be rejected: take others */
+#define RINGFORGE_ERR_COINS (-5)  /* unusable coins; retry with new ones */
 #define RINGFORGE_ERR_PAIR (-6)   /* RINGFORGE_CHECK_PAIRS: the new keys are no pair; a fault of the machine */
 
 /*
@@ -472,8 +475,8 @@ RINGFORGE_DECLARE_PRIME(ntrulpr1277, RINGFORGE_NTRULPR1277)
 #endif
 
 /*
- * The KEMs that were compiled, for programs that choose one when they run. find() gives NULL for a name that there is
- * not; at() gives them one after the other from 0 on, and then NULL. Sizes are in bytes.
+ * The KEMs that were compiled, for programs that choose one when they run. kem_find() gives NULL if no KEM has
+ * that name; kem_at() gives them one after the other from 0 on, and then NULL. Sizes are in bytes.
  */
 typedef struct {
     const char *name;

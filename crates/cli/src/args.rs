@@ -186,9 +186,12 @@ pub struct Package {
     /// Optimisation level
     #[arg(long, default_value = "-O3", value_name = "LEVEL", allow_hyphen_values = true, value_parser = flags)]
     pub opt: String,
-    /// Do not prove; the verdict is then `unknown`
+    /// Do not prove; the verdict is then `unknown`, and the exit status 1
     #[arg(long)]
     pub no_prove: bool,
+    /// In an earlier package, accept files that you changed: exit with 0 although the package is not as ringforge writes it
+    #[arg(long)]
+    pub keep: bool,
     /// Make the multipliers of the library instead, into DIR
     #[arg(long, value_name = "DIR", hide = true, conflicts_with_all = ["kems", "out"])]
     pub multipliers: Option<PathBuf>,

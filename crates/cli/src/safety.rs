@@ -1,8 +1,8 @@
 //! `ringforge prove` with a contract of constant time: objects, function by function.
 
 use comfy_table::{Table, presets::UTF8_BORDERS_ONLY};
-use ringforge_prove::constant_time::{SafetyContract, SafetyReport, check};
-use ringforge_prove::{Progress, Verdict};
+use ringforge_prove::constant_time::{Data, SafetyContract, SafetyReport, check};
+use ringforge_prove::{Options, Progress, Verdict};
 use serde::Serialize;
 
 use crate::args::Prove;
@@ -57,7 +57,7 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         }
         for (Found { name, bytes }, contract) in objects {
             let bar = ui.spinner(&format!("reading {name}"));
-            let report = check(bytes, &contract, &args.limits.options(), &Shown(bar.clone()));
+            let report = checked(bytes, &contract, &args.limits.options(), &Shown(bar.clone()));
             bar.finish_and_clear();
             reports.push((name, report));
         }
@@ -80,6 +80,49 @@ pub fn run(ui: &Ui, args: &Prove, origin: &str, text: &str) -> Result<u8, Failur
         say(ui, name, report);
     }
     Ok(if overall == Verdict::Proved { 0 } else { 1 })
+}
+
+/// Checks an object, and says in its assumptions what data of the processor mean.
+pub fn checked(
+    object: &[u8],
+    contract: &SafetyContract,
+    options: &Options,
+    progress: &dyn Progress,
+) -> SafetyReport {
+    let mut report = check(object, contract, options, progress);
+    for data in &contract.data {
+        let Some(sets) = extensions(data) else { continue };
+        let plain = format!("`{}` holds what the contract says", data.symbol);
+        for said in report.functions.iter_mut().flat_map(|f| &mut f.assumptions) {
+            if *said == plain {
+                *said = format!("{plain} (extensions of the processor: {sets})");
+            }
+        }
+    }
+    report
+}
+
+/// Bits of the last word of `__cpu_model` that contracts clear, and what they say that the processor has.
+const EXTENSIONS: [(u32, &str); 2] = [(20, "AVX-512VL"), (31, "AVX-512VBMI2")];
+
+/// What the words of a variable of the compiler's library say about the processor, if it is one.
+fn extensions(data: &Data) -> Option<String> {
+    if !matches!(data.symbol.as_str(), "__cpu_model" | "__cpu_features2") {
+        return None;
+    }
+    let mut sets = Vec::new();
+    for content in &data.contents {
+        let last = content.last_chunk::<4>().map(|word| u32::from_le_bytes(*word))?;
+        let clear: Vec<&str> =
+            EXTENSIONS.iter().filter(|(bit, _)| last >> bit & 1 == 0).map(|e| e.1).collect();
+        sets.push(match (last, last.count_zeros() as usize == clear.len()) {
+            (0, _) => "none".to_owned(),
+            (u32::MAX, _) => "all".to_owned(),
+            (_, true) => format!("all but {}", clear.join(" and ")),
+            _ => format!("{last:#x}"),
+        });
+    }
+    Some(sets.join("; "))
 }
 
 fn say(ui: &Ui, name: &str, report: &SafetyReport) {
@@ -134,5 +177,25 @@ fn say(ui: &Ui, name: &str, report: &SafetyReport) {
     assumed.dedup();
     for assumption in assumed {
         ui.say(format!("  assumed: {assumption}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_processor_are_named() {
+        let data = |symbol: &str, words: &[u32]| Data {
+            symbol: symbol.into(),
+            contents: words
+                .iter()
+                .map(|last| [0, 0, 0, *last].iter().flat_map(|word| word.to_le_bytes()).collect())
+                .collect(),
+        };
+        let words = [0, 0xffef_ffff, 0x7fff_ffff, 0x7fef_ffff, 0xff, 0xffff_ffff];
+        let said = "none; all but AVX-512VL; all but AVX-512VBMI2; all but AVX-512VL and AVX-512VBMI2; 0xff; all";
+        assert_eq!(extensions(&data("__cpu_model", &words)).as_deref(), Some(said));
+        assert_eq!(extensions(&data("table", &words)), None);
     }
 }

@@ -88,8 +88,13 @@ impl Ui {
     /// `--quiet`.
     pub fn warn(&self, text: impl AsRef<str>) {
         if !self.quiet {
-            let _ = writeln!(anstream::stderr(), "warning: {}", text.as_ref().trim_end());
+            self.insist(text);
         }
+    }
+
+    /// Warns also with `--quiet`, of what makes the exit status nonzero.
+    pub fn insist(&self, text: impl AsRef<str>) {
+        let _ = writeln!(anstream::stderr(), "warning: {}", text.as_ref().trim_end());
     }
 
     /// Prints the result for machines, with `--json` only.

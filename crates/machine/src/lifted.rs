@@ -36,7 +36,7 @@ pub enum Class {
     Other,
 }
 
-/// Counts about one lift (of its first case).
+/// Counts about one lift: of the case that executes the most instructions.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LiftStats {
     /// Instructions executed.
@@ -64,8 +64,15 @@ pub struct LiftStats {
 }
 
 impl LiftStats {
-    /// Takes over what only the union of cases gives: depth of stack, assumptions, stand-ins, checks.
+    /// Joins the counts of another case: those of the longer one, and of both what only their union gives (depth of
+    /// stack, assumptions, stand-ins, checks).
     pub(crate) fn join(&mut self, other: &LiftStats) {
+        if other.instructions > self.instructions {
+            self.instructions = other.instructions;
+            self.by_class.clone_from(&other.by_class);
+            self.by_mnemonic.clone_from(&other.by_mnemonic);
+            (self.bytes_loaded, self.bytes_stored) = (other.bytes_loaded, other.bytes_stored);
+        }
         self.stack_bytes = self.stack_bytes.max(other.stack_bytes);
         self.code_bytes = self.code_bytes.max(other.code_bytes);
         self.checks.extend(other.checks.iter().map(|(at, place)| (*at, place.clone())));

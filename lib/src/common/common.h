@@ -90,6 +90,16 @@ int strcmp(const char *a, const char *b);
 #else
 #define RF_HAVE_AVX512_CODE 0
 #endif
+/* Values that mean nothing would be taken for others. */
+#if RINGFORGE_TARGET != 0 && RINGFORGE_TARGET != 1 && RINGFORGE_TARGET != 2
+#error "RINGFORGE_TARGET must be 0, 1 or 2"
+#endif
+#if RINGFORGE_HASH != 0 && RINGFORGE_HASH != 1 && RINGFORGE_HASH != 2
+#error "RINGFORGE_HASH must be 0, 1 or 2"
+#endif
+#if RINGFORGE_RANDOM != 0 && RINGFORGE_RANDOM != 1 && RINGFORGE_RANDOM != 2
+#error "RINGFORGE_RANDOM must be 0, 1 or 2"
+#endif
 #if RINGFORGE_TARGET == 2 && !RF_HAVE_AVX2_CODE
 #error "RINGFORGE_TARGET is 2, but RINGFORGE_SMALL, this compiler or machine has no AVX2: take 0 or 1"
 #endif

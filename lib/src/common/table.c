@@ -20,6 +20,10 @@
      RF_NS(crypto_kem_##name##_check_sk),                                                          \
      RF_NS(crypto_kem_##name##_check_pair)}
 
+#if !RF_NEED_PRIME && !RF_NEED_NTRU && !RF_NEED_MLKEM
+#error "no KEM is compiled: define one RINGFORGE_ENABLE_..., by a name of ringforge_config.h, as 1"
+#endif
+
 static const RF_NS(kem) rf_kems[] = {
 #if RINGFORGE_ENABLE_SNTRUP653
     RF_ROW(sntrup653, RINGFORGE_SNTRUP653),

@@ -47,6 +47,15 @@ pub struct Index {
     pub command: String,
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    #[serde(flatten)]
+    index: &'a Index,
+    /// Files of an earlier package that somebody changed, and that stayed as they are.
+    kept: Vec<String>,
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -138,16 +147,17 @@ pub fn run(ui: &Ui, args: &Package) -> Result<u8, Failure> {
     }
     let kept = kept.finish(&out)?;
     let place = out.commit().map_err(unwritable)?;
-    for name in kept {
-        ui.warn(format!(
-            "kept {name}, which ringforge did not write as it is; its proofs are for its own file: remove {name} and \
-             run this again to have it"
-        ));
+    for file in &kept {
+        let warning = format!("kept your modified {}; {}", file.name, file.why());
+        if args.keep { ui.warn(warning) } else { ui.insist(warning) }
     }
-    ui.json(&index)?;
-    say(ui, &index, &place);
+    let kept: Vec<String> = kept.into_iter().map(|file| file.name).collect();
     // Where nothing is claimed, nothing has failed.
-    Ok(if index.verdict == "proved" || index.multipliers.is_empty() { 0 } else { 1 })
+    let fails = index.verdict != "proved" && !index.multipliers.is_empty();
+    let status = u8::from(fails || !kept.is_empty() && !args.keep);
+    ui.json(&Outcome { index: &index, kept })?;
+    say(ui, &index, &place);
+    Ok(status)
 }
 
 /// Writes everything that is known before the tests run; returns the sources to compile.

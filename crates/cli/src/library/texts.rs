@@ -121,12 +121,21 @@ pub fn readme(selection: &Selection, index: &Index) -> String {
              Proved means: for all inputs in the contract's ranges the machine code computes the product in the ring (or\n\
              the transform that the contract names), stays inside its arrays, and no branch, address or variable-time\n\
              instruction depends on a coefficient. It holds for the object with this hash, compiled as above; for yours\n\
-             run the command in the contract. Nothing else of the package is proved; it is tested.\n\n\
+             run the command in the contract.\n\n\
              | function | verdict | contract |\n|---|---|---|\n";
     for one in &index.multipliers {
         let (verdict, contract) = (one.proof.verdict(), &one.contract);
         text += &format!("| `{}` | {verdict} | [{contract}]({contract}) |\n", one.symbol);
     }
-    text + "\n[proofs.json](proofs.json) has everything that the prover found. This package may be used under\n\
-            Apache-2.0, MIT, ISC or CC0, as you like.\n"
+    text += "\n[proofs.json](proofs.json) has everything that the prover found.\n";
+    text + &format!(
+        "\n## Whole operations\n\n\
+             `contracts/{kem}.toml` and `contracts/{kem}_keypair.toml` claim that whole operations run in constant time, stay\n\
+             in bounds and wipe their stack and registers (`prepare` has no secrets). Making this package did not prove them.\n\
+             On x86-64, this proves them and the multipliers:\n\n\
+             \x20   make && ld -r -o build/all.o build/src/*.o\n\
+             \x20   ringforge prove build/all.o --contracts contracts\n\n\
+             No contract says that operations compute the KEM: known-answer tests check that.\n\n\
+             This package may be used under Apache-2.0, MIT, ISC or CC0, as you like.\n"
+    )
 }

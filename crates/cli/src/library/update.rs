@@ -23,6 +23,24 @@ pub struct Kept {
     changed: Vec<String>,
 }
 
+/// A file that somebody changed and that stayed.
+pub struct Differing {
+    /// Its name.
+    pub name: String,
+    /// Whether it stands in the place of a file of ringforge's; else this package has none of that name.
+    replaces: bool,
+}
+
+impl Differing {
+    /// What follows for the package, and what to do.
+    pub fn why(&self) -> &'static str {
+        match self.replaces {
+            true => "the proofs do not cover it. Delete it and rerun to update",
+            false => "this package no longer has it. Delete it unless you need it",
+        }
+    }
+}
+
 fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -84,12 +102,12 @@ pub fn start(place: &Path) -> Result<(OutputDir, Kept), Failure> {
 }
 
 impl Kept {
-    /// Writes the list of what is in `out`, and puts what is kept next to it or in its place. Returns the names of
-    /// ringforge's files that are not there for it.
+    /// Writes the list of what is in `out`, and puts what is kept next to it or in its place. Returns the files that
+    /// make the package differ from what ringforge writes.
     ///
     /// # Errors
     /// A file cannot be read or written.
-    pub fn finish(mut self, out: &OutputDir) -> Result<Vec<String>, Failure> {
+    pub fn finish(self, out: &OutputDir) -> Result<Vec<Differing>, Failure> {
         let written = files(out.path())?;
         let mut list = String::new();
         for name in &written {
@@ -105,11 +123,10 @@ impl Kept {
             time.and_then(|time| to?.set_modified(time))
                 .map_err(|e| Failure::failed(format!("cannot write `{name}`: {e}")))?;
         }
-        self.changed.retain(|name| written.contains(name));
-        let added = self.files.into_iter().filter(|name| written.contains(name));
-        let mut names: Vec<String> = added.chain(self.changed).collect();
-        names.sort();
-        names.dedup();
-        Ok(names)
+        let differing = self.files.into_iter().filter_map(|name| {
+            let replaces = written.contains(&name);
+            (replaces || self.changed.contains(&name)).then_some(Differing { name, replaces })
+        });
+        Ok(differing.collect())
     }
 }

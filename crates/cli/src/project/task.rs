@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use ringforge_prove::chain::{Called, Callee, Chain};
-use ringforge_prove::constant_time::{SafetyContract, check};
+use ringforge_prove::constant_time::SafetyContract;
 use ringforge_prove::{Options, Progress, Reason, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::chain;
 use crate::objects::Found;
 use crate::proof::{self, Named};
+use crate::safety::checked;
 use crate::ui::{Failure, Ui};
 use crate::verdict::together;
 
@@ -91,7 +92,7 @@ impl Task<'_> {
         };
         match &self.promise {
             Promise::ConstantTime(contract) => {
-                let report = check(part(0)?.found.bytes, contract, options, &Silent);
+                let report = checked(part(0)?.found.bytes, contract, options, &Silent);
                 let functions = report.functions.iter();
                 Ok(Finding {
                     verdict: report.verdict,

@@ -86,7 +86,7 @@ impl<I: InstructionSet> Machine<'_, I> {
             let place = self.object.tell(from, r);
             return Err(self.unsupported(format!(
                 "data with relocation {place}, which is not on the list for data (a jump table? \
-                 compile with -fno-jump-tables)"
+                 compile with -fno-jump-tables; or position-independent code? compile with -fno-pic)"
             )));
         }
         self.target(from, r, r.addend, false)

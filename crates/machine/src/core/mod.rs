@@ -330,7 +330,7 @@ impl<I: InstructionSet> Machine<'_, I> {
                 return Ok(None);
             }
             self.releasing.0.push(at);
-            self.assume(format!("what the branch at {} depends on is released", self.place()));
+            self.assume(format!("the condition of the branch at {} is public", self.place()));
         }
         match self.releases.0.get(self.releases.1) {
             Some(&way) => {
