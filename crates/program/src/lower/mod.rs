@@ -28,7 +28,6 @@ mod spare;
 mod split;
 mod steps;
 mod suited;
-mod sums;
 mod transform;
 mod transpose;
 mod trinomial;
