@@ -149,6 +149,9 @@ impl<I: InstructionSet> Machine<'_, I> {
                 {
                     return Ok(u64::from(value != negated));
                 }
+                if let Some(value) = self.settled(node) {
+                    return Ok(value);
+                }
                 let stop = self.not_concrete(kind, node);
                 let leaks = matches!(
                     *stop,
