@@ -565,7 +565,10 @@ fn one_element_can_be_stopped() {
         let r = prove(&object, &contract, &Options::default(), &mut patience);
         assert_eq!(r.verdict, Verdict::Unknown, "{code}: {}", told(&r));
         assert_eq!(r.reasons[0].kind, ReasonKind::Stopped, "{code}: {}", told(&r));
-        assert!(prove(&object, &contract, &Options::default(), &mut Quiet).is_proved(), "{code}");
+        if range != all {
+            let r = prove(&object, &contract, &Options::default(), &mut Quiet);
+            assert!(r.is_proved(), "{code}: {}", told(&r));
+        }
     }
 }
 
