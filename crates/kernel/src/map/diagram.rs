@@ -1,5 +1,7 @@
-//! Whether a function of two words is their minimum, their maximum, one of them, or constant; and whether one of a word says
-//! that this is some number: by decision diagrams of bits.
+//! Functions of one or two words, by decision diagrams of their bits.
+//!
+//! Of two words: whether it is their minimum, their maximum, one of them, or constant. Of one word: whether the function says
+//! that the word is some number.
 //!
 //! A reduced ordered decision diagram is one node for one Boolean function [Bryant86 §3]. The bits of both words are
 //! interleaved, so that sums, comparisons and selections stay small.
@@ -197,8 +199,8 @@ fn found(
     Ok(candidates.iter().find(|c| c.1 == plain).map(|c| (c.0, number)))
 }
 
-/// Whether the node, as a function of its input (0, 0) of `bits` bits, is `equal` where that is `at`, and `different`
-/// elsewhere; or if there is no `different`, any other number. Also how many nodes show it. [`None`] if it is not decided.
+/// Whether the node, a function of its input (0, 0) of `bits` bits, is `equal` where that is `at`, and `different` elsewhere.
+/// If there is no `different`, it is any other number. Also how many nodes show it. [`None`] if it is not decided.
 pub(super) fn tells(
     graph: &Graph,
     root: NodeId,

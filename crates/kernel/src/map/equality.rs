@@ -8,7 +8,7 @@
 //!
 //! - an exclusive or of the same bits of both arrays is zero, and so are the low bits of their difference;
 //! - a comparison of the same bits of both arrays is one, and so is that of a region with zero;
-//! - an or is zero if its arguments are, an and is all ones if they are, and a sum that does not wrap is zero if they are:
+//! - an or is zero if its arguments are, and so is a sum that does not wrap; an and is all ones if they are;
 //!   each unites their sets;
 //! - a complement is zero where its argument is all ones;
 //! - a selection of two constants is what its condition says;

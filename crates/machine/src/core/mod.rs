@@ -19,7 +19,6 @@ mod memory;
 mod outside;
 mod pointers;
 mod residue;
-mod settled;
 
 use crate::byte::Byte;
 use crate::call::ExternalFunction;
