@@ -63,7 +63,7 @@ fn a_directory_of_contracts_is_one_table() {
         Command::new("ar").args(["rcs", "all.a", &object]).current_dir(dir.path()).status();
     assert!(archive.unwrap().success());
     // Of an archive, the member that defines a function.
-    let said = dir.ringforge(&["prove", "all.a", "--contracts", "good"]).ok();
+    let said = dir.ringforge(&["prove", "all.a", "--contracts", "good"]).succeeds().stdout;
     assert!(said.contains("all.a: 1 of 1 proved"), "{said}");
 }
 
