@@ -62,8 +62,9 @@ fn a_directory_of_contracts_is_one_table() {
     let archive =
         Command::new("ar").args(["rcs", "all.a", &object]).current_dir(dir.path()).status();
     assert!(archive.unwrap().success());
-    dir.ringforge(&["prove", "all.a", "--contracts", "good"])
-        .fails(2, &["ld -r --whole-archive all.a"]);
+    // Of an archive, the member that defines a function.
+    let said = dir.ringforge(&["prove", "all.a", "--contracts", "good"]).succeeds().stdout;
+    assert!(said.contains("all.a: 1 of 1 proved"), "{said}");
 }
 
 fn library() -> PathBuf {

@@ -146,7 +146,7 @@ pub fn confirm(object: &Path, contract: &MapContract, proof: &mut Proof) {
 fn tried(object: &Path, contract: &MapContract, report: &Report) -> (bool, String) {
     let unconfirmed = |why: String| (false, format!("{why}: unconfirmed"));
     let Some(witness) = &report.witness else {
-        return unconfirmed("found no inputs that show it".into());
+        return (false, proof::without_inputs(report));
     };
     let Some(architecture) = Architecture::of_abi(contract.abi.name()) else {
         let abi = contract.abi.name();
@@ -164,17 +164,8 @@ fn tried(object: &Path, contract: &MapContract, report: &Report) -> (bool, Strin
                 .collect();
             match contract.wrong(&fields, &outputs) {
                 Some(wrong) => {
-                    let what = match wrong.argument {
-                        Some(a) => {
-                            format!("{}[{}]", contract.arguments[a].memory.name, wrong.field)
-                        }
-                        None => "the result".into(),
-                    };
-                    let said = format!(
-                        "confirmed by running the object: {what} is {}, and should be {}",
-                        wrong.found, wrong.expected
-                    );
-                    (true, said)
+                    let said = wrong.said(contract);
+                    (true, format!("confirmed by running the object: {said}"))
                 }
                 None => {
                     unconfirmed("running the object on these inputs shows nothing wrong".into())

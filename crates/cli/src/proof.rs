@@ -6,7 +6,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use ringforge_machine::Object;
 use ringforge_prove::contract::{Abi, Contract, ContractError};
-use ringforge_prove::{DOUBTFUL_WAY, Options, Progress, Report, Verdict, prove_many};
+use ringforge_prove::{DOUBTFUL_WAY, Options, Progress, ReasonKind, Report, Verdict, prove_many};
 use ringforge_toolchain::{Argument, Callee, Compiler, Element, Role, Signature};
 use serde::Serialize;
 
@@ -188,6 +188,17 @@ impl Proof {
     }
 }
 
+/// What is said of a refutation that comes without a counterexample.
+pub fn without_inputs(report: &Report) -> String {
+    match report.reasons.last().map(|r| r.kind) {
+        Some(ReasonKind::Memory | ReasonKind::Undefined | ReasonKind::Abi) => {
+            "every such call shows this".into()
+        }
+        Some(ReasonKind::ConstantTime) => "what a run computes does not show this".into(),
+        _ => "found no inputs that show it: unconfirmed".into(),
+    }
+}
+
 /// Runs an object on its counterexample, in a process of its own, and notes what happens.
 pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: &Contract) {
     run(proof, compiler, object, contract);
@@ -197,7 +208,7 @@ pub fn confirm(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: 
 fn run(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: &Contract) {
     let Some(witness) = &mut proof.report.witness else {
         if proof.report.verdict == Verdict::Refuted {
-            proof.confirmation = Some("found no inputs that show it: unconfirmed".into());
+            proof.confirmation = Some(without_inputs(&proof.report));
         }
         return;
     };
@@ -237,9 +248,14 @@ fn run(proof: &mut Proof, compiler: &Compiler, object: &Path, contract: &Contrac
             match wrong {
                 Some(k) => {
                     witness.confirmed = true;
+                    let is = if (got[k] - witness.expected[k]).rem_euclid(q) == 0 {
+                        format!("outside [{}, {}]", element.0, element.1)
+                    } else {
+                        format!("and should be {}", witness.expected[k])
+                    };
                     format!(
-                        "confirmed by running the object: output element {k} is {}, and should be {}",
-                        got[k], witness.expected[k]
+                        "confirmed by running the object: output element {k} is {}, {is}",
+                        got[k]
                     )
                 }
                 None => {
@@ -317,24 +333,69 @@ pub fn explanation(proof: &Proof) -> Vec<String> {
     // Of a failure that may be impossible the inputs are no counterexample.
     let refuted = proof.report.verdict == Verdict::Refuted;
     if let Some(witness) = proof.report.witness.as_ref().filter(|_| refuted) {
-        let some = |values: &[i64]| {
-            let shown: Vec<String> = values.iter().take(8).map(i64::to_string).collect();
-            let dots = if values.len() > 8 { ", …" } else { "" };
-            format!("[{}{dots}]", shown.join(", "))
+        let at = |of: &[i64]| of.get(witness.element).copied().unwrap_or(0);
+        let (found, expected) = (at(&witness.found), at(&witness.expected));
+        let wrong = match witness.outside {
+            Some((lo, hi)) => format!("{found}, outside [{lo}, {hi}]"),
+            None => format!("{found} instead of {expected}"),
         };
-        let inputs: Vec<String> =
-            witness.inputs.iter().map(|(name, v)| format!("{name} = {}", some(v))).collect();
         lines.push(format!(
-            "counterexample ({}): {}; output element {} is {} instead of {}",
+            "counterexample ({}): {}; output element {} is {wrong}",
             witness.call,
-            inputs.join(", "),
-            witness.element,
-            witness.found.get(witness.element).copied().unwrap_or(0),
-            witness.expected.get(witness.element).copied().unwrap_or(0),
+            inputs(&witness.inputs, witness.element).join(", "),
+            witness.element
         ));
     }
     lines.extend(proof.confirmation.clone());
     lines
+}
+
+/// Elements of a counterexample's array that are shown.
+const SHOWN: usize = 8;
+
+/// The inputs of a counterexample: short arrays in full, and of others the elements that are not zero, or that differ from
+/// those of another array. If there are many, the first ones and the one at `element`.
+fn inputs(inputs: &[(String, Vec<i64>)], element: usize) -> Vec<String> {
+    let listed = |name: &str, values: &[i64], which: &[usize]| {
+        let some: Vec<String> =
+            which.iter().map(|&i| format!("{name}[{i}] = {}", values[i])).collect();
+        some.join(", ")
+    };
+    let few = |which: Vec<usize>| Some(which).filter(|w| w.len() <= SHOWN);
+    let one = |(at, (name, values)): (usize, &(String, Vec<i64>))| {
+        if values.len() <= SHOWN {
+            let all: Vec<String> = values.iter().map(i64::to_string).collect();
+            return match &all[..] {
+                [one] => format!("{name} = {one}"),
+                all => format!("{name} = [{}]", all.join(", ")),
+            };
+        }
+        let places = || 0..values.len();
+        if let Some(set) = few(places().filter(|&i| values[i] != 0).collect()) {
+            return match set[..] {
+                [] => format!("{name} all 0"),
+                _ => format!("{name} all 0 but {}", listed(name, values, &set)),
+            };
+        }
+        for (other, others) in &inputs[..at] {
+            if others.len() == values.len()
+                && let Some(differ) = few(places().filter(|&i| values[i] != others[i]).collect())
+            {
+                let (own, its) = (listed(name, values, &differ), listed(other, others, &differ));
+                return match differ[..] {
+                    [] => format!("{name} the same as {other}"),
+                    _ => format!("{name} the same as {other} but {own} where {its}"),
+                };
+            }
+        }
+        let first: Vec<String> = values.iter().take(SHOWN).map(i64::to_string).collect();
+        let also = match values.get(element).filter(|_| element >= SHOWN) {
+            Some(value) => format!(" with {name}[{element}] = {value}"),
+            None => String::new(),
+        };
+        format!("{name} = [{}, …]{also}", first.join(", "))
+    };
+    inputs.iter().enumerate().map(one).collect()
 }
 
 /// Name and value of everything in a report that is worth a line.
@@ -388,4 +449,33 @@ pub fn facts(proof: &Proof) -> Vec<(String, String)> {
     }
     fact("time", format!("{:.1} s", proof.seconds()));
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matters_in_a_counterexample_is_shown() {
+        let said = |arrays: Vec<(&str, Vec<i64>)>, element| {
+            let arrays: Vec<(String, Vec<i64>)> =
+                arrays.into_iter().map(|(name, v)| (name.into(), v)).collect();
+            inputs(&arrays, element).join("; ")
+        };
+        assert_eq!(said(vec![("a", vec![1, 2]), ("b", vec![3])], 0), "a = [1, 2]; b = 3");
+        let mut one = vec![0; 256];
+        one[255] = 1;
+        assert_eq!(
+            said(vec![("a", one), ("b", vec![0; 256])], 0),
+            "a all 0 but a[255] = 1; b all 0"
+        );
+        let full: Vec<i64> = (1..=64).collect();
+        let mut other = full.clone();
+        other[63] = 7;
+        let same = said(vec![("a", full.clone()), ("b", full.clone())], 0);
+        assert_eq!(same, "a = [1, 2, 3, 4, 5, 6, 7, 8, …]; b the same as a");
+        let differ = said(vec![("a", full.clone()), ("b", other)], 0);
+        assert!(differ.ends_with("b the same as a but b[63] = 7 where a[63] = 64"), "{differ}");
+        assert!(said(vec![("a", full)], 40).ends_with("8, …] with a[40] = 41"));
+    }
 }

@@ -140,6 +140,8 @@ pub(crate) struct Interface<'a> {
     pub arguments: Vec<&'a Argument>,
     /// Positions of what is read: the operands.
     pub inputs: Vec<usize>,
+    /// Of each operand, the range of its elements in memory, where it is known.
+    pub ranges: Vec<Option<(i64, i64)>>,
     pub alias: &'a [(usize, usize)],
     pub given: &'a [Given],
     pub given_sections: &'a [String],
@@ -218,6 +220,7 @@ impl Interface<'_> {
             args: args.collect(),
             regions,
             data,
+            ranges: self.ranges.clone(),
             given_sections: self.given_sections.to_vec(),
             coincide: pairs.into_iter().map(|(a, b)| (region_of[a], region_of[b])).collect(),
             functions: Vec::new(),
@@ -334,6 +337,7 @@ impl Contract {
             abi: self.abi,
             arguments: self.arguments.iter().collect(),
             inputs: self.inputs(),
+            ranges: self.inputs().into_iter().map(|i| Some(self.arguments[i].range)).collect(),
             alias: &self.alias,
             given: &self.given,
             given_sections: &self.given_sections,

@@ -24,7 +24,7 @@ pub fn claims(contract: &Contract) -> Vec<String> {
 /// What is proved of each function.
 pub(crate) fn conduct() -> impl Iterator<Item = String> {
     let all = [
-        "no access outside the buffers and the own stack frame; inputs unchanged",
+        "no access outside the buffers and its own stack frame; inputs unchanged",
         "no branch, address or variable-time operand depends on an input",
         "callee-saved registers are restored",
     ];
@@ -129,26 +129,32 @@ pub fn assumptions(contract: &Contract) -> Vec<String> {
     let promise = |a: &Argument| {
         let entry = if a.role == Role::InOut { " at entry" } else { "" };
         format!(
-            "{}[0..{}] lie in [{}, {}]{entry}, aligned to {} bytes",
-            a.name, a.length, a.range.0, a.range.1, a.align
+            "{}[0..{}] lie in [{}, {}]{entry}{}",
+            a.name,
+            a.length,
+            a.range.0,
+            a.range.1,
+            aligned(a.align)
         )
     };
     let arguments = &contract.arguments;
     let mut assumptions: Vec<String> =
         contract.inputs().iter().map(|&i| promise(&arguments[i])).collect();
     let other = arguments.iter().filter_map(|a| match a.role {
-        Role::Table => Some(format!(
-            "{} points to {}, aligned to {} bytes",
-            a.name,
-            integers(&a.values),
-            a.align
-        )),
+        Role::Table => {
+            Some(format!("{} points to {}{}", a.name, integers(&a.values), aligned(a.align)))
+        }
         Role::Number => Some(format!("{} is {} in all 64 bits", a.name, a.values[0])),
         _ => None,
     });
     assumptions.extend(other);
     assumptions.extend(surroundings(&contract.interface()));
     assumptions
+}
+
+/// Where an array begins, if that matters.
+pub(crate) fn aligned(align: u64) -> String {
+    if align > 1 { format!(", aligned to {align} bytes") } else { String::new() }
 }
 
 /// A list of integers.
@@ -160,11 +166,11 @@ pub(crate) fn integers(values: &[i64]) -> String {
 pub(crate) fn surroundings(interface: &Interface) -> Vec<String> {
     let given = interface.given.iter().map(|g| {
         format!(
-            "`{}` of another object holds {}, {} bits each, aligned to {} bytes",
+            "`{}` of another object holds {}, {} bits each{}",
             g.symbol,
             integers(&g.values),
             g.element.bits(),
-            g.align
+            aligned(g.align)
         )
     });
     let sections = interface.given_sections.iter().map(|s| {

@@ -267,7 +267,7 @@ fn what_the_whole_computes() {
 
 #[test]
 fn ranges_that_do_not_meet() {
-    let message = "the ranges do not match: `base` (step 3) left in `c` lies in [-20, 20]; `inverse` (step 4) takes `r` in [-19, 20]";
+    let message = "the ranges do not match: what `base` (step 3) left in `c` lies in [-20, 20]; `inverse` (step 4) takes `r` in [-19, 20]";
     let steps = ["forward r=a", "forward r=b", "base c=c a=a b=b", "narrow-inverse r=c"];
     says(wrong(&AB, &steps, &["c [-8,8] 3 * a * b"]), message, "arguments = { r = \"c\" }");
     let wide = ["a i16 [-8,9]", "b i16 [-8,8]"];

@@ -7,13 +7,14 @@
 //! Comparisons of two arrays ([`equality`]) and sorts ([`sort`]) have statements of their own.
 //!
 //! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`) and renames its
-//! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of four ways:
+//! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of five ways:
 //!
 //! - at all points, one by one;
 //! - as a function of one sum s of inputs (`along.rs`), if the formula depends on s alone too. Narrow ranges are
 //!   enumerated, and wide ones are cut into pieces where both are affine;
 //! - for each value of a number of few values, by itself;
-//! - after a term of one other element alone, which has one value at all points of its range, is replaced by that value.
+//! - after a term of one other element alone, which has one value at all points of its range, is replaced by that value;
+//! - as the minimum or maximum of two words (`diagram.rs`), if the formula is that.
 
 mod along;
 mod diagram;
@@ -32,6 +33,10 @@ use project::Projection;
 use ringforge_contract::map::{MapCase, MapContract, MapKind};
 use ringforge_machine::graph::{Graph, NodeId};
 use rustc_hash::FxHashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Why a check stops that the caller stopped.
+const STOPPED: &str = "stopped";
 
 /// Why a case is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,10 +103,13 @@ fn checked(
 ) -> Result<Checked, Flaw> {
     let mut done = Checked::default();
     let mut projection = Projection::new(contract, graph, case);
-    let mut judge = Judge::new(contract, limits.work);
+    let outputs = contract.outputs();
+    let fields = AtomicUsize::new(0);
+    let total: usize = outputs.iter().map(|&a| contract.arguments[a].length).sum();
+    let go = || tick(fields.load(Ordering::Relaxed) as f64 / total.max(1) as f64);
+    let mut judge = Judge::new(contract, limits.work, &go);
     let mut settled: FxHashSet<(usize, NodeId)> = FxHashSet::default();
     let mut read: FxHashSet<(usize, usize)> = FxHashSet::default();
-    let outputs = contract.outputs();
     if outputs.len() != case.outputs.len() || case.result.is_some() != contract.returns().is_some()
     {
         return Err(Flaw::Stopped("a call with other outputs than the contract's".into()));
@@ -112,10 +120,12 @@ fn checked(
             sort::check(contract, graph, &case.outputs[0], limits.work).map_err(Flaw::Order)?;
         return Ok(done);
     }
-    let total: usize = outputs.iter().map(|&a| contract.arguments[a].length).sum();
     for (&argument, nodes) in outputs.iter().zip(&case.outputs) {
         for field in 0..contract.arguments[argument].length {
-            let open = |why: String| Flaw::Open { argument, field, why };
+            let open = |why: String| match why == STOPPED {
+                true => Flaw::Stopped(why),
+                false => Flaw::Open { argument, field, why },
+            };
             let root = projection.field(argument, nodes, field).map_err(open)?;
             for (input, index) in projection.leaves(root) {
                 let number = contract.arguments[input].any_number();
@@ -125,8 +135,9 @@ fn checked(
             if !settled.insert((argument, root)) {
                 continue;
             }
-            if !tick(done.fields as f64 / total as f64) {
-                return Err(Flaw::Stopped("stopped".into()));
+            fields.store(done.fields, Ordering::Relaxed);
+            if !go() {
+                return Err(Flaw::Stopped(STOPPED.into()));
             }
             judge.decide(&mut projection.out, root, argument).map_err(|no| match no {
                 judge::No::Wrong(at) => {
@@ -141,8 +152,8 @@ fn checked(
     done.terms = settled.len();
     done.points = judge.points;
     if let Some(result) = case.result {
-        done.points += equality::check(contract, &projection, graph, result, limits.work)
-            .map_err(Flaw::Result)?;
+        done.points +=
+            equality::check(contract, &projection, graph, result).map_err(Flaw::Result)?;
         done.terms += 1;
         done.fields += 1;
         return Ok(done);

@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         regions: Vec::new(),
         args: Vec::new(),
         data: Vec::new(),
+        ranges: Vec::new(),
         given_sections: Vec::new(),
         coincide: Vec::new(),
         functions: Vec::new(),

@@ -115,6 +115,9 @@ pub struct CallSpec {
     pub coincide: Vec<(usize, usize)>,
     /// Functions of other objects that it may call, besides `memcpy`, `memmove` and `memset`.
     pub functions: Vec<ExternalFunction>,
+    /// Ranges of the inputs' elements by operand, read as signed, or as unsigned if they do not fit: the caller's promise. A value
+    /// that has to be a number may depend on inputs then, if it is one number at all points of their ranges.
+    pub ranges: Vec<Option<(i64, i64)>>,
     /// How many conditional branches may depend on inputs, because what they depend on is released
     /// (whether a draw must be repeated, say): both ways are executed.
     pub released_branches: usize,

@@ -18,6 +18,7 @@ pub mod graph;
 mod lift;
 pub mod lifted;
 pub mod object;
+mod settled;
 mod thumb;
 mod x86_64;
 

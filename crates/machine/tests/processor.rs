@@ -84,6 +84,7 @@ fn call(case: &Case, memory_constant: bool) -> CallSpec {
         ],
         args: (0..4).map(|r| ArgSpec::Pointer(r, 0)).collect(),
         data: Vec::new(),
+        ranges: Vec::new(),
         given_sections: Vec::new(),
         coincide: Vec::new(),
         functions: Vec::new(),

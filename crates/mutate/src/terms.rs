@@ -36,6 +36,7 @@ impl Terms {
             regions: vec![region("c", None), region("a", Some(0)), region("b", Some(1))],
             args: (0..3).map(|i| ArgSpec::Pointer(i, 0)).collect(),
             data: Vec::new(),
+            ranges: Vec::new(),
             given_sections: Vec::new(),
             coincide: Vec::new(),
             functions: Vec::new(),

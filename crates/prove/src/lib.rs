@@ -62,6 +62,7 @@ mod values;
 mod walk;
 #[cfg(test)]
 mod walk_tests;
+mod ways;
 #[cfg(test)]
 mod wide_tests;
 mod witness;

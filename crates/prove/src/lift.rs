@@ -2,10 +2,16 @@
 
 use crate::prove::Job;
 use crate::report::{OVERFLOW_CHECK, ReasonKind, Report, Verdict};
+use crate::ways::{self, Operands};
 use crate::witness;
 use ringforge_contract::calls::{self, CallCase, CallLimits, Executed, NotLifted, Why};
-use ringforge_machine::graph::{Graph, NodeId};
+use ringforge_contract::contract::{Argument, Role};
+use ringforge_machine::graph::Graph;
 use ringforge_machine::{ElementError, LiftError, Violation};
+
+/// Said where the term of a branch or an address depends on inputs, and no two were found for which it is not the same.
+const NO_TWO: &str =
+    "found no two inputs in range for which it is not the same, so all may go one way";
 
 impl Job<'_> {
     /// Lifts all calls into one graph; [`None`] (with a reason) if one cannot be.
@@ -31,25 +37,54 @@ impl Job<'_> {
                 if e.why == Why::Stopped {
                     return self.stopped(&e.call);
                 }
-                let names = |node| witness::inputs_below(graph, node, contract);
-                not_lifted(&mut self.report, &e, &names);
+                let operands = contract.inputs();
+                let name = |o: u16, i: u32| {
+                    format!("{}[{i}]", contract.arguments[operands[usize::from(o)]].name)
+                };
+                let shape = |&i: &usize| {
+                    let a = &contract.arguments[i];
+                    (common(&contract.alias, i, &|k| &contract.arguments[k]), a.length)
+                };
+                let operands = Operands {
+                    shapes: operands.iter().map(shape).collect(),
+                    memory: &|_, values| values.to_vec(),
+                    name: &name,
+                };
+                not_lifted(&mut self.report, graph, &e, &operands);
             })
             .ok()
     }
 }
 
-/// Says in a report why a call has no terms; `names` gives those of the inputs below a term.
+/// What an operand's elements may be in every call: also where what is both read and written is one array with it.
+pub(crate) fn common<'a>(
+    alias: &[(usize, usize)],
+    argument: usize,
+    of: &dyn Fn(usize) -> &'a Argument,
+) -> (i64, i64) {
+    let (lo, hi) = of(argument).range;
+    let others = alias
+        .iter()
+        .filter(|&&(o, i)| (o == argument || i == argument) && of(o).role == Role::InOut);
+    others.fold((lo, hi), |(lo, hi), &(o, i)| {
+        let (x, y) = (of(o).range, of(i).range);
+        (lo.max(x.0).max(y.0), hi.min(x.1).min(y.1))
+    })
+}
+
+/// Says in a report why a call has no terms.
 pub(crate) fn not_lifted(
     report: &mut Report,
+    graph: &Graph,
     NotLifted { call, why }: &NotLifted,
-    names: &dyn Fn(NodeId) -> String,
+    operands: &Operands,
 ) {
     match why {
         Why::Stopped => {}
         Why::Nothing => {
             report.reason(ReasonKind::Unmodelled, call, why.to_string());
         }
-        Why::Lift(e) => lift_error(report, call, e, names),
+        Why::Lift(e) => lift_error(report, graph, call, e, operands),
         Why::Doubtful(_) => {
             report.reason(ReasonKind::Unmodelled, call, why.to_string());
         }
@@ -66,7 +101,7 @@ pub(crate) fn not_lifted(
     }
 }
 
-fn lift_error(report: &mut Report, call: &str, e: &LiftError, names: &dyn Fn(NodeId) -> String) {
+fn lift_error(report: &mut Report, graph: &Graph, call: &str, e: &LiftError, operands: &Operands) {
     let text = e.to_string();
     let (kind, verdict, at) = match e {
         LiftError::Violation(v) => match v {
@@ -78,15 +113,17 @@ fn lift_error(report: &mut Report, call: &str, e: &LiftError, names: &dyn Fn(Nod
                 return;
             }
             Violation::ConstantTime { at, depends, .. } => {
-                let names = names(*depends);
-                let r = report.reason(
-                    ReasonKind::ConstantTime,
-                    call,
-                    format!("{text}; the value depends on {names}"),
-                );
+                let names = witness::names_below(graph, *depends, operands.name).join(", ");
+                // A term may depend on inputs, and its value not.
+                let (verdict, how) = match ways::two(graph, *depends, operands) {
+                    Some(how) => (Verdict::Refuted, how),
+                    None => (Verdict::Unknown, NO_TWO.into()),
+                };
+                let text = format!("{text}; the value depends on {names}; {how}");
+                let r = report.reason(ReasonKind::ConstantTime, call, text);
                 r.address = Some(at.address);
                 r.instruction = Some(at.instruction.clone());
-                report.verdict = Verdict::Refuted;
+                report.verdict = verdict;
                 return;
             }
             Violation::Memory { at, .. } => (ReasonKind::Memory, Verdict::Refuted, Some(at)),

@@ -1,9 +1,10 @@
 //! Contracts for each element: calls are executed, the kernel decides, and what is wrong is shown by inputs.
 
-use crate::lift::not_lifted;
+use crate::lift::{common, not_lifted};
 use crate::limits::Watch;
 use crate::report::{ReasonKind, Report, Verdict, Witness};
-use crate::witness::{Random, names_below};
+use crate::ways::Operands;
+use crate::witness::Random;
 use crate::{Options, Progress};
 use ringforge_contract::calls::{CallLimits, Executed};
 pub use ringforge_contract::map::{MapArgument, MapCase, MapContract, Wrong, is_for};
@@ -115,11 +116,18 @@ impl Job<'_> {
                         format!("{}[{i}]", a.memory.name)
                     }
                 };
-                let names = |node: NodeId| names_below(graph, node, name).join(", ");
+                let one = |i: usize| &contract.arguments[i].memory;
+                let operands = Operands {
+                    shapes: (inputs.iter())
+                        .map(|&i| (common(&contract.alias, i, &one), contract.arguments[i].length))
+                        .collect(),
+                    memory: &|o, fields| contract.arguments[inputs[o]].memory_of(fields),
+                    name: &name,
+                };
                 if e.why == ringforge_contract::calls::Why::Stopped {
                     self.stopped(&e.call);
                 }
-                not_lifted(self.report, &e, &names);
+                not_lifted(self.report, graph, &e, &operands);
                 None
             }
         }
@@ -275,6 +283,15 @@ impl Job<'_> {
                 .collect();
             if let Some(wrong) = contract.wrong(&inputs, &outputs) {
                 let shown = witness(contract, case, &inputs, &memory, &outputs, &wrong);
+                if case.certain {
+                    // It was not decided by a proof, and is now.
+                    self.report.reasons.pop();
+                    let kind = match wrong.outside {
+                        Some(_) => ReasonKind::Range,
+                        None => ReasonKind::Function,
+                    };
+                    self.report.reason(kind, &case.name, wrong.said(contract));
+                }
                 self.report.shown(shown, case.certain);
                 break;
             }
@@ -301,6 +318,7 @@ fn witness(
             found: vec![wrong.found],
             expected: vec![wrong.expected],
             element: 0,
+            outside: None,
             confirmed: false,
         };
     };
@@ -322,6 +340,7 @@ fn witness(
         element: element.unwrap_or(wrong.field),
         found,
         expected,
+        outside: wrong.outside,
         confirmed: false,
     }
 }

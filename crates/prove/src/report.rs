@@ -80,6 +80,9 @@ pub struct Witness {
     pub expected: Vec<i64>,
     /// First output element that is wrong.
     pub element: usize,
+    /// The range that it lies outside of, if that alone is wrong: it is congruent to what it should be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<(i64, i64)>,
     /// Whether running the object showed it; the prover itself runs nothing.
     pub confirmed: bool,
 }

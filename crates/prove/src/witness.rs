@@ -38,14 +38,6 @@ pub(crate) fn names_below(
     names
 }
 
-/// The same by the names of a contract's arguments.
-pub(crate) fn inputs_below(graph: &Graph, node: NodeId, contract: &Contract) -> String {
-    let inputs = contract.inputs();
-    let name = |o: u16, i| format!("{}[{i}]", contract.arguments[inputs[usize::from(o)]].name);
-    let names = names_below(graph, node, name);
-    if names.is_empty() { "no input".into() } else { names.join(", ") }
-}
-
 /// Assignments that are evaluated together.
 const BATCH: usize = 8;
 
@@ -90,6 +82,7 @@ impl Search<'_> {
                     .zip(&expected)
                     .position(|(f, e)| (f - e) % q != 0 || *f < out.exit.0 || *f > out.exit.1);
                 if let Some(element) = wrong {
+                    let congruent = (found[element] - expected[element]) % q == 0;
                     let expected = expected.iter().map(|&e| allowed(e, q, out.exit)).collect();
                     let names = self.contract.inputs();
                     return Some(Witness {
@@ -102,6 +95,7 @@ impl Search<'_> {
                         found,
                         expected,
                         element,
+                        outside: congruent.then_some(out.exit),
                         confirmed: false,
                     });
                 }

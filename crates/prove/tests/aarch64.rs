@@ -264,6 +264,7 @@ fn outputs(object: &[u8], inputs: &[Vec<i64>]) -> Option<Vec<i64>> {
         ],
         args: (0..3).map(|r| ArgSpec::Pointer(r, 0)).collect(),
         data: Vec::new(),
+        ranges: Vec::new(),
         given_sections: Vec::new(),
         coincide: Vec::new(),
         functions: Vec::new(),

@@ -3,62 +3,11 @@
 
 mod common;
 
+use common::each::{both, contract, proved, refuted, run, text};
 use common::{compile, told};
 use ringforge_prove::map::{MapContract, prove};
-use ringforge_prove::{Options, Quiet, ReasonKind, Report, Verdict};
-use std::time::Duration;
-
-/// A contract with these arguments, `name: keys`.
-fn contract(symbol: &str, arguments: &[&str]) -> MapContract {
-    let text = text(symbol, arguments);
-    MapContract::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
-}
-
-fn text(symbol: &str, arguments: &[&str]) -> String {
-    let mut text =
-        format!("contract = 1\nsymbol = \"{symbol}\"\nabi = \"sysv-x86-64\"\ncomputes = \"map\"\n");
-    for argument in arguments {
-        let (name, keys) = argument.split_once(": ").expect("a name");
-        let keys: Vec<String> = keys.split("; ").map(|key| format!("{key}\n")).collect();
-        text += &format!("[[argument]]\nname = \"{name}\"\n{}", keys.concat());
-    }
-    text
-}
-
-fn run(source: &str, flags: &[&str], contract: &MapContract) -> Report {
-    let source = format!("#include <stdint.h>\n#include <stddef.h>\n{source}");
-    let options = Options { search: Duration::from_secs(1), ..Options::default() };
-    prove(&compile(&source, flags), contract, &options, &mut Quiet)
-}
-
-fn both(source: &str, contract: &MapContract, check: &dyn Fn(&Report)) {
-    for flags in [&["-O2"][..], &["-O3"], &["-O3", "-mavx2"]] {
-        check(&run(source, flags, contract));
-    }
-}
-
-#[track_caller]
-fn proved(source: &str, contract: &MapContract) {
-    both(source, contract, &|r| assert!(r.is_proved(), "{}", told(r)));
-}
-
-/// The contract is broken, and the witness shows it.
-#[track_caller]
-fn refuted(source: &str, contract: &MapContract) {
-    both(source, contract, &|r| {
-        assert_eq!(r.verdict, Verdict::Refuted, "{}", told(r));
-        let w = r.witness.as_ref().unwrap_or_else(|| panic!("a witness: {}", told(r)));
-        assert_ne!(w.found[w.element], w.expected[w.element]);
-        let arguments = contract.inputs();
-        let memory = arguments.iter().map(|&i| &contract.arguments[i]);
-        let inputs: Vec<Vec<i64>> =
-            memory.clone().zip(&w.inputs).map(|(a, v)| a.fields(&v.1)).collect();
-        for (a, fields) in memory.zip(&inputs) {
-            let (lo, hi) = a.memory.range;
-            assert!(fields.len() == a.length && fields.iter().all(|x| (lo..=hi).contains(x)));
-        }
-    });
-}
+use ringforge_prove::{Options, Progress, Quiet, ReasonKind, Verdict};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const COMPRESS: &str = "void f(int16_t *r, const int16_t *a) {
     for (int i = 0; i < 32; i++) {
@@ -108,6 +57,17 @@ fn reductions_are_canonical_or_not() {
     let mod_q = of("[0, 3328]", "formula = \"r mod 3329\"");
     proved(&reduce.replace("CORRECTION", "((x >> 15) & 3329)"), &mod_q);
     refuted(&reduce.replace("CORRECTION", "0"), &mod_q);
+    // What is congruent and lies outside of the range alone is said to be so.
+    let centred = of("[-1663, 1664]", "formula = \"r\"; modulo = 3329");
+    refuted(&reduce.replace("CORRECTION", "0"), &centred);
+    both(&reduce.replace("CORRECTION", "0"), &centred, &|r| {
+        let outside = r.witness.as_ref().and_then(|w| w.outside);
+        assert_eq!(outside, Some((-1663, 1664)), "{}", told(r));
+        assert!(r.reasons[0].text.ends_with(", outside [-1663, 1664]"), "{}", told(r));
+    });
+    both(&reduce.replace("CORRECTION", "1"), &centred, &|r| {
+        assert_eq!(r.witness.as_ref().and_then(|w| w.outside), None, "{}", told(r));
+    });
     proved(&reduce.replace("CORRECTION", "0"), &of("[-1664, 1664]", "formula = \"r cmod 3329\""));
     proved(
         &reduce.replace("CORRECTION", "0"),
@@ -537,93 +497,95 @@ fn contracts_that_make_no_sense_are_refused_where_they_do_not() {
     );
 }
 
-const EQUAL: &str = "RESULT f(const uint8_t *a, const uint8_t *b, size_t n) {
-    uint8_t r = 0; uint32_t x;
-    for (size_t i = FIRST; i < n; i++) r |= a[i] ^ b[i];
-    x = r;
-    return FINAL;
-}";
-
-/// Two arrays of 64 bytes, of which the function is given `n`.
-fn equal(returns: &str, n: u32) -> MapContract {
-    let input = |name: &str| {
-        format!("{name}: role = \"input\"; element = \"u8\"; length = 64; range = [0, 255]")
+#[test]
+fn minima_and_maxima_of_any_words_are_decided() {
+    let of = |element: &str, range: &str, formula: &str| {
+        let array = |name: &str, role: &str, formula: &str| {
+            format!(
+                "{name}: role = \"{role}\"; element = \"{element}\"; length = 32; range = {range}{formula}"
+            )
+        };
+        let r = array("r", "output", &format!("; formula = \"{formula}\""));
+        contract("f", &[&r, &array("a", "input", ""), &array("b", "input", "")])
     };
-    let text =
-        text("f", &[&input("a"), &input("b"), &format!("n: role = \"number\"; value = {n}")])
-            .replace(
-                "computes = \"map\"",
-                &format!("computes = \"equal\"\nreturns = {{ {returns} }}"),
-            );
-    MapContract::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+    let code = |word: &str, condition: &str| {
+        format!(
+            "void f({word} *r, const {word} *a, const {word} *b) {{
+                for (int i = 0; i < 32; i++) r[i] = a[i] {condition} b[i] ? a[i] : b[i];
+            }}"
+        )
+    };
+    let (words, signed) = ("[0, 65535]", "[-32768, 32767]");
+    proved(&code("uint16_t", ">"), &of("u16", words, "max(a, b)"));
+    proved(&code("uint16_t", "<"), &of("u16", words, "min(b, a)"));
+    proved(&code("int16_t", ">="), &of("i16", signed, "max(a, b)"));
+    proved(&code("int32_t", "<"), &of("i32", "[-2147483648, 2147483647]", "min(a, b)"));
+    refuted(&code("uint16_t", "<"), &of("u16", words, "max(a, b)"));
+    refuted(&code("int16_t", ">"), &of("i16", signed, "min(a, b)"));
+    // Words are compared as if they had no sign.
+    let unsigned = code("int16_t", ">").replace("a[i] > b[i]", "(uint16_t)a[i] > (uint16_t)b[i]");
+    refuted(&unsigned, &of("i16", signed, "max(a, b)"));
+    // One word is another.
+    refuted(&code("uint16_t", ">").replace("? a[i]", "? a[i] ^ 1"), &of("u16", words, "max(a, b)"));
+}
+
+/// Says "stop" after some questions.
+struct Patience(AtomicUsize);
+
+impl Progress for Patience {
+    fn update(&self, phase: &str, _: f64) -> bool {
+        phase != "comparing" || self.0.fetch_add(1, Ordering::Relaxed) < 4
+    }
 }
 
 #[test]
-fn a_comparison_reads_all_bytes_and_says_what_it_finds() {
-    let of = |result: &str, last: &str| {
-        EQUAL.replace("RESULT", result).replace("FIRST", "0").replace("FINAL", last)
+fn one_element_can_be_stopped() {
+    let number = |name: &str, role: &str, element: &str, range: &str, formula: &str| {
+        format!(
+            "{name}: role = \"{role}\"; element = \"{element}\"; length = 1; range = {range}{formula}"
+        )
     };
-    let mask = of("uint32_t", "0u - ((x | (0u - x)) >> 31)");
-    let ones = "element = \"u32\", equal = 0, different = 4294967295";
-    proved(&mask, &equal(ones, 64));
-    proved(
-        &of("int", "(int)((0u - x) >> 31)"),
-        &equal("element = \"i32\", equal = 0, different = 1", 64),
-    );
-    proved(
-        &of("int", "(int)(1 & ((x - 1) >> 8))"),
-        &equal("element = \"i32\", equal = 1, different = 0", 64),
-    );
-    // Any difference but none.
-    proved(&of("int", "(int)x"), &equal("element = \"i32\", equal = 0", 64));
-    proved(&of("uint8_t", "r"), &equal("element = \"u8\", equal = 0", 64));
-    // The last 32 bytes are forgotten, the last one, the first one.
-    refuted(&mask, &equal(ones, 32));
-    refuted(&mask, &equal(ones, 63));
-    refuted(
-        &EQUAL.replace("RESULT", "uint32_t").replace("FIRST", "1").replace("FINAL", "x"),
-        &equal("element = \"u32\", equal = 0", 64),
-    );
-    // Differences of some bits alone are seen.
-    refuted(&of("uint32_t", "x & 127"), &equal("element = \"u32\", equal = 0", 64));
-    refuted(
-        &of("int", "(int)((0u - x) >> 31)"),
-        &equal("element = \"i32\", equal = 0, different = -1", 64),
-    );
-    refuted(&of("int", "(int)x"), &equal("element = \"i32\", equal = 0, different = 1", 64));
-    refuted(
-        &of("int", "1 - (int)((0u - x) >> 31)"),
-        &equal("element = \"i32\", equal = 0, different = 1", 64),
-    );
-    // Two differences cancel.
-    refuted(&mask.replace("r |=", "r ^="), &equal(ones, 64));
-    refuted(&mask.replace("r |=", "r +="), &equal(ones, 64));
-    refuted(&mask.replace("a[i] ^ b[i]", "a[i] & ~b[i]"), &equal(ones, 64));
-    // Each byte is compared with another's place.
-    refuted(&mask.replace("b[i]", "b[i ^ 1]"), &equal(ones, 64));
-    // A call in another place is another call, although nothing is written: each polarity of each condition.
-    let whole = "for (int i = 0; i < 64; i++) r |= a[i] ^ b[i];";
-    for condition in ["((uintptr_t)a & 31)", "!((uintptr_t)a & 31)"] {
-        let short = format!(
-            "int f(const uint8_t *a, const uint8_t *b, size_t n) {{ uint32_t r = 0;
-            if ({condition}) {{ for (int i = 0; i < 63; i++) r |= a[i] ^ b[i]; }} else {{ {whole} }} return (int)r; }}"
+    let all = "[0, 4294967295]";
+    let cases = [
+        // At all points, along a sum, and on pieces.
+        ("a[0] * b[0]", "a * b", "[0, 1023]"),
+        ("(a[0] + b[0]) % 1000", "(a + b) mod 1000", "[0, 8388607]"),
+        ("a[0] % 65521", "a mod 65521", all),
+    ];
+    for (code, formula, range) in cases {
+        let r = number("r", "output", "u32", all, &format!("; formula = \"{formula}\""));
+        let input = |name: &str| number(name, "input", "u32", range, "");
+        let contract = contract("f", &[&r, &input("a"), &input("b")]);
+        let source = format!(
+            "#include <stdint.h>
+            void f(uint32_t *r, const uint32_t *a, const uint32_t *b) {{ *r = {code}; }}"
         );
-        refuted(&short, &equal("element = \"i32\", equal = 0", 64));
+        let object = compile(&source, &["-O2"]);
+        let mut patience = Patience(AtomicUsize::new(0));
+        let r = prove(&object, &contract, &Options::default(), &mut patience);
+        assert_eq!(r.verdict, Verdict::Unknown, "{code}: {}", told(&r));
+        assert_eq!(r.reasons[0].kind, ReasonKind::Stopped, "{code}: {}", told(&r));
+        if range != all {
+            let r = prove(&object, &contract, &Options::default(), &mut Quiet);
+            assert!(r.is_proved(), "{code}: {}", told(&r));
+        }
     }
-    for (condition, result) in [("a < b", "0"), ("a > b", "0"), ("a == b", "1"), ("a != b", "0")] {
-        let placed = format!(
-            "int f(const uint8_t *a, const uint8_t *b, size_t n) {{ uint32_t r = 0;
-            if ({condition}) return {result}; {whole} return (int)r; }}"
-        );
-        let r = run(&placed, &["-O2"], &equal("element = \"i32\", equal = 0", 64));
-        assert!(!r.is_proved(), "{condition}: {}", told(&r));
-    }
-    // A result that tells early where they differ is no constant time.
-    let early = "int f(const uint8_t *a, const uint8_t *b, size_t n) {
-        for (size_t i = 0; i < n; i++) if (a[i] != b[i]) return 1;
-        return 0;
-    }";
-    let r = run(early, &["-O2"], &equal("element = \"i32\", equal = 0, different = 1", 64));
-    assert_eq!(r.verdict, Verdict::Refuted, "{}", told(&r));
-    assert!(r.reasons.iter().any(|r| r.kind == ReasonKind::ConstantTime), "{}", told(&r));
+}
+
+#[test]
+fn packed_fields_are_said_bit_by_bit() {
+    let packed = "bits = 10; length = 256; element = \"u8\"; range = [0, 1023]";
+    let contract = contract(
+        "f",
+        &[
+            &format!("r: role = \"output\"; {packed}; formula = \"a\""),
+            &format!("a: role = \"input\"; {packed}"),
+        ],
+    );
+    let copy =
+        "void f(uint8_t *r, const uint8_t *a) { for (int i = 0; i < 320; i++) r[i] = a[i]; }";
+    let r = run(copy, &["-O2"], &contract);
+    assert!(r.is_proved(), "{}", told(&r));
+    let bits = "a[0..256] lie in [0, 1023]; a[i] is bits 10 i to 10 i + 9 of its bytes";
+    assert!(r.assumptions.iter().any(|a| a == bits), "{:?}", r.assumptions);
 }

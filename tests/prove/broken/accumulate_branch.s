@@ -4,7 +4,7 @@
 # contract: z17_accumulate.toml
 # expect:
 #   refuted
-#   constant-time (disjoint): not constant time: the branch depends on an input at 0x_ (f+0x_): `je short 6`; the value depends on c[0]
+#   constant-time (disjoint): not constant time: the branch depends on an input at 0x_ (f+0x_): `je short 6`; the value depends on c[0]; it is not the same for c[0] = 0 as for c[0] = -8
 
     .intel_syntax noprefix
     .text

@@ -4,7 +4,7 @@
 # contract: z17.toml
 # expect:
 #   refuted
-#   constant-time (disjoint): not constant time: the branch depends on an input at 0x_ (mul+0x_): `je short 0x_`; the value depends on a[0]
+#   constant-time (disjoint): not constant time: the branch depends on an input at 0x_ (mul+0x_): `je short 0x_`; the value depends on a[0]; it is not the same for a[0] = 0 as for a[0] = -8
 
     .intel_syntax noprefix
     .text

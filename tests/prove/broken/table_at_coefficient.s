@@ -4,7 +4,7 @@
 # contract: z17.toml
 # expect:
 #   refuted
-#   constant-time (disjoint): not constant time: the memory address depends on an input at 0x_ (mul+0x_): `movzx eax, word ptr [rcx+rax*2]`; the value depends on a[0], b[0]
+#   constant-time (disjoint): not constant time: the memory address depends on an input at 0x_ (mul+0x_): `movzx eax, word ptr [rcx+rax*2]`; the value depends on a[0], b[0]; it is not the same for a[0] = 0, b[0] = 0 as for a[0] = -8, b[0] = -8
 
     .intel_syntax noprefix
     .text

@@ -57,13 +57,6 @@ pub fn run(ui: &Ui, args: &Prove) -> Result<u8, Failure> {
     let wanted = if args.all { project(args)? } else { directories(args)? };
     let objects: Vec<Loaded> =
         wanted.objects.iter().map(|path| Loaded::read(path)).collect::<Result<_, _>>()?;
-    if let Some(archive) = objects.iter().find(|o| o.is_archive() && !wanted.is_project) {
-        return Err(Failure::input(format!(
-            "`{0}` is an archive, and its members call each other: link them first, `ld -r --whole-archive {0} -o \
-             all.o`, and prove `all.o`",
-            archive.name()
-        )));
-    }
     let plan = plan(&objects, &wanted.contracts)?;
     if plan.tasks.is_empty() {
         return Err(nothing(&wanted, &plan.left_out));

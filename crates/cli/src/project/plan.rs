@@ -66,11 +66,6 @@ impl Loaded {
         self.path.display().to_string()
     }
 
-    /// Whether the file is an archive.
-    pub fn is_archive(&self) -> bool {
-        self.object.is_none()
-    }
-
     /// Where a function is, if it is here.
     fn function(&self, symbol: &str, abi: Abi) -> Result<Place<'_>, Failure> {
         let place = |object: &Object, found| match (abi.check(object), object.function(symbol)) {

@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
             self.same_type(array, a).map_err(|m| (*at, m))?;
             for (k, value) in values.into_iter().enumerate() {
                 let place = (array.clone(), from + k);
-                let by = format!("{by} left in `{}`", name(&place));
+                let by = format!("what {by} left in `{}`", name(&place));
                 let (element, range) = (a.memory.element, a.memory.exit);
                 self.held.insert(place, Held { value, element, bits: a.bits, range, by });
             }
@@ -470,7 +470,7 @@ impl<'a> Walk<'a> {
         for (array, used) in &self.used {
             all.push(format!("{array} has room for {}", self.elements(*used)));
         }
-        for (array, align) in &self.aligned {
+        for (array, align) in self.aligned.iter().filter(|a| *a.1 > 1) {
             all.push(format!("{array} is aligned to {align} bytes"));
         }
         all.push("arrays of different names do not overlap, and nothing else writes to them between the calls".into());

@@ -63,6 +63,10 @@ impl MapContract {
             abi: self.abi,
             arguments: self.arguments.iter().map(|a| &a.memory).collect(),
             inputs: self.inputs(),
+            ranges: (self.inputs().into_iter())
+                .map(|i| &self.arguments[i])
+                .map(|a| (!a.packed()).then_some(a.memory.range))
+                .collect(),
             alias: &self.alias,
             given: &self.given,
             given_sections: &self.given_sections,

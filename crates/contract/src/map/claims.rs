@@ -1,7 +1,7 @@
 //! What a proof of a contract for each element claims and assumes, in words.
 
 use super::{MapArgument, MapContract, MapKind};
-use crate::claims::{conduct, integers, surroundings};
+use crate::claims::{aligned, conduct, integers, surroundings};
 use crate::contract::Role;
 
 /// What is proved, if it is.
@@ -51,7 +51,8 @@ fn fields(a: &MapArgument) -> String {
     if !a.packed() {
         return String::new();
     }
-    format!("; {}[i] is bits {} i to {0} i + {} of its bytes", a.memory.name, a.bits, a.bits - 1)
+    let (name, bits) = (&a.memory.name, a.bits);
+    format!("; {name}[i] is bits {bits} i to {bits} i + {} of its bytes", bits - 1)
 }
 
 /// What callers promise.
@@ -64,14 +65,12 @@ pub fn assumptions(contract: &MapContract) -> Vec<String> {
             Role::Input | Role::InOut => {
                 let entry = if a.memory.role == Role::InOut { " at entry" } else { "" };
                 let n = a.length;
-                let packed = fields(a);
-                format!(
-                    "{name}[0..{n}] lie in [{lo}, {hi}]{entry}, aligned to {align} bytes{packed}"
-                )
+                let (align, packed) = (aligned(align), fields(a));
+                format!("{name}[0..{n}] lie in [{lo}, {hi}]{entry}{align}{packed}")
             }
             Role::Table => {
                 let values = integers(&a.memory.values);
-                format!("{name} points to {values}, aligned to {align} bytes")
+                format!("{name} points to {values}{}", aligned(align))
             }
             Role::Number if a.any_number() => {
                 format!("{name} lies in [{lo}, {hi}], in the whole register")

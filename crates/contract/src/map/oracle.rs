@@ -13,6 +13,23 @@ pub struct Wrong {
     pub found: i64,
     /// What it should be.
     pub expected: i64,
+    /// The range that it lies outside of, if it is congruent to what it should be.
+    pub outside: Option<(i64, i64)>,
+}
+
+impl Wrong {
+    /// The same in words.
+    pub fn said(&self, contract: &MapContract) -> String {
+        let &Wrong { argument, field, found, expected, outside } = self;
+        let what = match argument {
+            Some(a) => format!("{}[{field}]", contract.arguments[a].memory.name),
+            None => "the result".into(),
+        };
+        match outside {
+            Some((lo, hi)) => format!("{what} is {found}, outside [{lo}, {hi}]"),
+            None => format!("{what} is {found}, and should be {expected}"),
+        }
+    }
 }
 
 impl MapArgument {
@@ -72,7 +89,12 @@ impl MapContract {
             for (field, (found, value)) in a.fields(memory).into_iter().zip(values).enumerate() {
                 if !a.fulfilled(found.into(), value) {
                     let expected = i64::try_from(a.allowed(value)).unwrap_or(i64::MAX);
-                    return Some(Wrong { argument: Some(argument), field, found, expected });
+                    let same = |m: i64| {
+                        i128::from(found).rem_euclid(m.into()) == value.rem_euclid(m.into())
+                    };
+                    let outside = a.modulo.filter(|&m| same(m)).map(|_| a.memory.exit);
+                    let argument = Some(argument);
+                    return Some(Wrong { argument, field, found, expected, outside });
                 }
             }
         }
@@ -88,6 +110,7 @@ impl MapContract {
             field: 0,
             found,
             expected,
+            outside: None,
         })
     }
 }

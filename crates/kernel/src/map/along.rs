@@ -6,6 +6,7 @@
 //!
 //! A word is congruent to a sum by the rules of arithmetic modulo 2^width; a word that is extended must hold the sum.
 
+use super::STOPPED;
 use super::lines::Lines;
 use crate::claim::gcd;
 use crate::fun::{FunId, Funs, LONGEST};
@@ -21,6 +22,8 @@ const POINTS: i64 = 1 << 26;
 const LARGE: i128 = 1 << 62;
 /// Values of an input that are tried, to show inputs for a sum.
 const TRIED: i64 = 1 << 17;
+/// Pieces after which the caller is asked whether to go on.
+const LOOK: u64 = 256;
 /// Pieces of a term.
 const PIECES: usize = 1 << 22;
 
@@ -30,6 +33,8 @@ pub(super) struct Along<'a> {
     pub graph: &'a Graph,
     pub funs: &'a mut Funs,
     pub budget: &'a mut u64,
+    /// Whether to go on.
+    pub go: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Points looked at, and the inputs at which a term is wrong.
@@ -75,16 +80,20 @@ impl Along<'_> {
                 return Some(Err("more work than is allowed for".into()));
             };
             *self.budget = left;
-            let mut wrong = None;
+            let (mut wrong, mut stopped) = (None, false);
             self.funs.enumerate(f, lo, hi, |x, values| {
+                stopped = !(self.go)();
                 let found = (x..).zip(values).find(|&(x, v)| {
                     let value = formula.value(&|_| x.into());
                     !value.is_some_and(|value| a.fulfilled((*v).into(), value))
                 });
                 wrong = found.map(|w| w.0);
-                wrong.is_none()
+                wrong.is_none() && !stopped
             });
-            Ok(((hi - lo) as u64 + 1, wrong))
+            match (wrong, stopped) {
+                (None, true) => Err(STOPPED.into()),
+                _ => Ok(((hi - lo) as u64 + 1, wrong)),
+            }
         } else {
             self.on_pieces(f, (lo, hi), a, &formula)
         };
@@ -107,7 +116,13 @@ impl Along<'_> {
     ) -> Result<(u64, Option<i64>), String> {
         let mut lines = Lines::new(formula, a, PIECES);
         let mut failed = None;
+        let mut pieces = 0u64;
         let told = each_piece(self.funs, f, ends, PIECES, self.budget, &mut |piece| {
+            pieces += 1;
+            if pieces.is_multiple_of(LOOK) && !(self.go)() {
+                failed = Some(Err(STOPPED.into()));
+                return false;
+            }
             let piece = match piece {
                 Piece::Affine { lo, hi, k, c } => lines.agrees(lo, hi, k, c),
                 Piece::Values { lo, values } => lines.at_points(lo, &values),

@@ -1,5 +1,7 @@
-//! Whether a function of two words is their minimum, their maximum, one of them, or constant: by decision diagrams of its
-//! bits.
+//! Functions of one or two words, by decision diagrams of their bits.
+//!
+//! Of two words: whether it is their minimum, their maximum, one of them, or constant. Of one word: whether the function says
+//! that the word is some number.
 //!
 //! A reduced ordered decision diagram is one node for one Boolean function [Bryant86 §3]. The bits of both words are
 //! interleaved, so that sums, comparisons and selections stay small.
@@ -137,6 +139,19 @@ impl Diagrams {
         Ok(self.difference(&a, &b)?.1)
     }
 
+    /// Whether a word is that number.
+    fn is(&mut self, a: &[Diagram], number: u64) -> Result<Diagram, Full> {
+        let mut all = YES;
+        for (i, &bit) in a.iter().enumerate() {
+            all = if number >> i & 1 == 1 {
+                self.choose(bit, all, NO)?
+            } else {
+                self.choose(bit, NO, all)?
+            };
+        }
+        Ok(all)
+    }
+
     fn select(&mut self, c: Diagram, a: &[Diagram], b: &[Diagram]) -> Result<Vec<Diagram>, Full> {
         a.iter().zip(b).map(|(&a, &b)| self.choose(c, a, b)).collect()
     }
@@ -182,6 +197,45 @@ fn found(
         is.iter().zip(&mask).map(|(&x, &m)| d.xor(x, m)).collect::<Result<_, _>>()?;
     let number = mask.iter().enumerate().fold(0, |n, (i, &m)| n | u64::from(m) << i);
     Ok(candidates.iter().find(|c| c.1 == plain).map(|c| (c.0, number)))
+}
+
+/// Whether the node, a function of its input (0, 0) of `bits` bits, is `equal` where that is `at`, and `different` elsewhere.
+/// If there is no `different`, it is any other number. Also how many nodes show it. [`None`] if it is not decided.
+pub(super) fn tells(
+    graph: &Graph,
+    root: NodeId,
+    bits: u8,
+    at: u64,
+    equal: u64,
+    different: Option<u64>,
+) -> Option<(bool, u64)> {
+    let mut d = Diagrams::new();
+    told(&mut d, graph, root, bits, at, [Some(equal), different])
+        .ok()
+        .flatten()
+        .map(|right| (right, d.nodes.len() as u64))
+}
+
+fn told(
+    d: &mut Diagrams,
+    graph: &Graph,
+    root: NodeId,
+    bits: u8,
+    at: u64,
+    numbers: [Option<u64>; 2],
+) -> Result<Option<bool>, Full> {
+    let word: Vec<Diagram> =
+        (0..bits).map(|i| d.node(bits - 1 - i, NO, YES)).collect::<Result<_, _>>()?;
+    let Some(is) = value(d, graph, root, [&word, &word])? else { return Ok(None) };
+    let there = d.is(&word, at)?;
+    for (number, want) in numbers.into_iter().zip([there, d.not(there)?]) {
+        if let Some(number) = number
+            && d.is(&is, number)? != want
+        {
+            return Ok(Some(false));
+        }
+    }
+    Ok(Some(true))
 }
 
 /// The bits of a node, the lowest first; [`None`] where an operation is none of those below.
@@ -243,9 +297,26 @@ fn value(
             Op::Ult => vec![d.difference(arg(0), arg(1))?.1],
             Op::Slt => vec![d.less(arg(0), arg(1))?],
             Op::Select => d.select(top(arg(0)), arg(1), arg(2))?,
-            Op::Input { .. } | Op::Address { .. } | Op::Mul | Op::SatS | Op::SatU => {
-                return Ok(None);
+            Op::SatS | Op::SatU => {
+                let (from, sign) = (arg(0).clone(), top(arg(0)));
+                let signed = node.op == Op::SatS;
+                // The bits above are copies of the sign if the word holds the integer, and zero if it is unsigned.
+                let (first, like) = if signed { (width - 1, sign) } else { (width, NO) };
+                let mut beyond = NO;
+                for &bit in &from[first.min(from.len())..] {
+                    let other = d.xor(bit, like)?;
+                    beyond = d.choose(other, YES, beyond)?;
+                }
+                let end = d.not(sign)?;
+                let mut all = (from[..width.min(from.len())].iter())
+                    .map(|&bit| d.choose(beyond, end, bit))
+                    .collect::<Result<Vec<_>, _>>()?;
+                if signed {
+                    all[width - 1] = sign;
+                }
+                all
             }
+            Op::Input { .. } | Op::Address { .. } | Op::Mul => return Ok(None),
         };
         debug_assert_eq!(made.len(), width, "{node:?}");
         bits.insert(id, made);

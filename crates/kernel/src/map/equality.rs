@@ -1,18 +1,24 @@
 //! Results that say whether two arrays are equal.
 //!
-//! **Statement.** The kernel shows that a word y is zero if and only if all bits of the two arrays agree. Let the result
-//! be a function of y alone. Let it be what the contract says of equal arrays at y = 0, and what the contract says of
-//! others at every other y. Then the result says whether the arrays are equal.
+//! **Statement.** The kernel shows that a word y is some number if and only if all bits of the two arrays agree. That number
+//! is zero, or has all bits set. Let the result be a function of y alone. Let it be what the contract says of equal arrays
+//! at that number, and what the contract says of others at every other y. Then the result says whether the arrays are equal.
 //!
-//! Structure shows that a region of bits is zero if and only if a set of pairs of bits agree. This holds of an exclusive
-//! or of the same bits of both arrays, and of the low bits of their difference. An or unites the sets of its arguments.
-//! Slices, extensions, shifts and words side by side move regions.
+//! Structure shows that a region of bits is zero, or all ones, if and only if a set of pairs of bits agree:
+//!
+//! - an exclusive or of the same bits of both arrays is zero, and so are the low bits of their difference;
+//! - a comparison of the same bits of both arrays is one, and so is that of a region with zero;
+//! - an or is zero if its arguments are, and so is a sum that does not wrap; an and is all ones if they are;
+//!   each unites their sets;
+//! - a complement is zero where its argument is all ones;
+//! - a selection of two constants is what its condition says;
+//! - slices, extensions, shifts and words side by side move regions.
+//!
+//! The result as a function of y is decided by a diagram of its bits (`diagram.rs`), for all y.
 
-use super::judge::{Judge, No};
+use super::diagram::tells;
 use super::project::{Projection, leaves, ones};
-use ringforge_contract::contract::{Argument, Element, Role};
-use ringforge_contract::map::formula::Formula;
-use ringforge_contract::map::{MapArgument, MapContract, MapKind, Returns};
+use ringforge_contract::map::{MapContract, Returns};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -22,7 +28,7 @@ type Set = Rc<Vec<u64>>;
 /// Regions in each other.
 const DEPTH: usize = 2500;
 
-/// Finds what words are zero for equal arrays alone.
+/// Finds what words are zero, or have all bits set, for equal arrays alone.
 struct Pairs<'a> {
     graph: &'a Graph,
     maybe: &'a [u64],
@@ -31,7 +37,7 @@ struct Pairs<'a> {
     bits: usize,
     /// Words of a set.
     words: usize,
-    found: FxHashMap<(NodeId, u8, u8), Option<Set>>,
+    found: FxHashMap<(NodeId, u8, u8, bool), Option<Set>>,
     depth: usize,
 }
 
@@ -43,82 +49,143 @@ enum Bit {
 }
 
 impl Pairs<'_> {
-    /// The pairs that agree if and only if the bits `[lo, lo + w)` of a node are zero.
-    fn zero(&mut self, id: NodeId, lo: u8, w: u8) -> Option<Set> {
-        let region = (self.maybe[id.0 as usize] >> lo) & ones(w);
+    /// The pairs that agree if and only if the bits `[lo, lo + w)` of a node are all ones, or all zero.
+    fn all(&mut self, id: NodeId, lo: u8, w: u8, one: bool) -> Option<Set> {
+        let region = self.region(id, lo, w);
         let top = 64 - region.leading_zeros() as u8;
-        if top == 0 {
-            return Some(Rc::new(vec![0; self.words]));
+        match one {
+            false if top == 0 => return Some(Rc::new(vec![0; self.words])),
+            false if top < w => return self.all(id, lo, top, one),
+            true if region != ones(w) => return None,
+            _ => {}
         }
-        if top < w {
-            return self.zero(id, lo, top);
-        }
-        if let Some(found) = self.found.get(&(id, lo, w)) {
+        if let Some(found) = self.found.get(&(id, lo, w, one)) {
             return found.clone();
         }
         if self.depth >= DEPTH {
             return None;
         }
         self.depth += 1;
-        let found = self.take(id, lo, w);
+        let found = self.take(id, lo, w, one);
         self.depth -= 1;
-        self.found.insert((id, lo, w), found.clone());
+        self.found.insert((id, lo, w, one), found.clone());
         found
     }
 
-    fn union(&mut self, parts: &[(NodeId, u8, u8)]) -> Option<Set> {
+    /// The bits of a region that may be set.
+    fn region(&self, id: NodeId, lo: u8, w: u8) -> u64 {
+        self.maybe[id.0 as usize] >> lo & ones(w)
+    }
+
+    fn union(&mut self, parts: &[(NodeId, u8, u8)], one: bool) -> Option<Set> {
         let mut all = vec![0; self.words];
         for &(id, lo, w) in parts {
-            let set = self.zero(id, lo, w)?;
+            let set = self.all(id, lo, w, one)?;
             all.iter_mut().zip(&*set).for_each(|(a, s)| *a |= s);
         }
         Some(Rc::new(all))
     }
 
-    fn take(&mut self, id: NodeId, lo: u8, w: u8) -> Option<Set> {
+    fn take(&mut self, id: NodeId, lo: u8, w: u8, one: bool) -> Option<Set> {
         let graph = self.graph;
         let node = graph.node(id);
         let arg = |i: usize| node.args[i];
         let width = |i: usize| graph.node(node.args[i]).width;
-        match node.op {
-            Op::Or => self.union(&[(arg(0), lo, w), (arg(1), lo, w)]),
-            Op::Xor => {
-                let (mut x, mut y) = (Vec::new(), Vec::new());
-                if self.plain(arg(0), lo, w, &mut x).is_some()
-                    && self.plain(arg(1), lo, w, &mut y).is_some()
-                {
-                    return self.pairs(&x, &y);
+        // A region of an argument, where that is constant.
+        let constant = |i: usize, lo: u8, w: u8| match graph.node(node.args[i]).op {
+            Op::Const(c) => Some(c >> lo & ones(w)),
+            _ => None,
+        };
+        match (&node.op, one) {
+            (Op::Const(_), true) => {
+                let set = graph.value(id).is_some_and(|c| c >> lo & ones(w) == ones(w));
+                set.then(|| Rc::new(vec![0; self.words]))
+            }
+            (Op::Or, false) | (Op::And, true) => {
+                self.union(&[(arg(0), lo, w), (arg(1), lo, w)], one)
+            }
+            // One of the two is nothing, or leaves the other as it is.
+            (Op::Or, true) => match [0, 1].map(|i| self.region(arg(i), lo, w) == 0) {
+                [true, _] => self.all(arg(1), lo, w, one),
+                [_, true] => self.all(arg(0), lo, w, one),
+                _ => None,
+            },
+            (Op::And, false) => match [0, 1].map(|i| constant(i, lo, w) == Some(ones(w))) {
+                [true, _] => self.all(arg(1), lo, w, one),
+                [_, true] => self.all(arg(0), lo, w, one),
+                _ => None,
+            },
+            (Op::Xor, _) => {
+                for (i, other) in [(0, 1), (1, 0)] {
+                    if constant(i, lo, w) == Some(ones(w)) {
+                        return self.all(arg(other), lo, w, !one);
+                    }
+                    if self.region(arg(i), lo, w) == 0 {
+                        return self.all(arg(other), lo, w, one);
+                    }
                 }
-                // Nothing but one of the two is there.
-                let none = |this: &Self, i: usize| {
-                    this.maybe[node.args[i].0 as usize] >> lo & ones(w) == 0
-                };
-                match (none(self, 0), none(self, 1)) {
-                    (true, _) => self.zero(arg(1), lo, w),
-                    (_, true) => self.zero(arg(0), lo, w),
-                    _ => None,
-                }
+                if one { None } else { self.same(arg(0), arg(1), lo, w) }
             }
             // The low bits of a difference are zero for the same low bits.
-            Op::Sub if lo == 0 => {
-                let (mut x, mut y) = (Vec::new(), Vec::new());
-                self.plain(arg(0), 0, w, &mut x)?;
-                self.plain(arg(1), 0, w, &mut y)?;
-                self.pairs(&x, &y)
+            (Op::Sub, false) if lo == 0 => match constant(0, 0, w) {
+                Some(0) => self.all(arg(1), 0, w, false),
+                _ => self.same(arg(0), arg(1), 0, w),
+            },
+            // Neither wraps, nor is anything of it outside of the region.
+            (Op::Add, false) if lo == 0 => {
+                let most = [0, 1].map(|i| self.maybe[arg(i).0 as usize]);
+                let fits = most[0].checked_add(most[1]).is_some_and(|sum| sum <= ones(w));
+                if fits { self.union(&[(arg(0), 0, w), (arg(1), 0, w)], false) } else { None }
             }
-            Op::And => {
-                let all = |i: usize| matches!(graph.node(node.args[i]).op, Op::Const(c) if c >> lo & ones(w) == ones(w));
-                match (all(0), all(1)) {
-                    (true, _) => self.zero(arg(1), lo, w),
-                    (_, true) => self.zero(arg(0), lo, w),
+            (Op::Eq, true) => {
+                let all = width(0);
+                for (i, other) in [(0, 1), (1, 0)] {
+                    match constant(i, 0, all) {
+                        Some(0) => return self.all(arg(other), 0, all, false),
+                        Some(c) if c == ones(all) => return self.all(arg(other), 0, all, true),
+                        _ => {}
+                    }
+                }
+                self.same(arg(0), arg(1), 0, all)
+            }
+            // Less than one, and not greater than zero.
+            (Op::Ult, true) if constant(1, 0, width(1)) == Some(1) => {
+                self.all(arg(0), 0, width(0), false)
+            }
+            (Op::Ult, false) if constant(0, 0, width(0)) == Some(0) => {
+                self.all(arg(1), 0, width(1), false)
+            }
+            (Op::Select, _) => {
+                let want = if one { ones(w) } else { 0 };
+                match [1, 2].map(|i| constant(i, lo, w).map(|c| c == want)) {
+                    [Some(true), Some(false)] => self.all(arg(0), 0, 1, true),
+                    [Some(false), Some(true)] => self.all(arg(0), 0, 1, false),
                     _ => None,
                 }
             }
-            _ => {
+            (op, _) => {
+                // Zeros that come in are no ones.
+                let inside = match *op {
+                    Op::Zext => lo + w <= width(0),
+                    Op::Lshr(c) => lo + c + w <= width(0),
+                    Op::Shl(c) => lo >= c,
+                    _ => true,
+                };
+                if one && !inside {
+                    return None;
+                }
                 let parts = parts(node, &width, lo, w)?;
-                self.union(&parts)
+                self.union(&parts, one)
             }
         }
+    }
+
+    /// The pairs that agree if and only if a region is the same in two nodes.
+    fn same(&mut self, a: NodeId, b: NodeId, lo: u8, w: u8) -> Option<Set> {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        self.plain(a, lo, w, &mut x)?;
+        self.plain(b, lo, w, &mut y)?;
+        self.pairs(&x, &y)
     }
 
     /// The pairs that agree if and only if two rows of bits are equal.
@@ -219,7 +286,6 @@ pub(super) fn check(
     projection: &Projection,
     graph: &Graph,
     result: NodeId,
-    budget: u64,
 ) -> Result<u64, String> {
     let returns = contract.returns().ok_or("no result")?;
     let compared = contract.compared();
@@ -251,35 +317,35 @@ pub(super) fn check(
         next += 1;
     }
     cone.sort_unstable();
-    let mut open = "no word of it is zero if and only if the arrays are equal".to_string();
+    let mut open =
+        "no word of it is zero, or has all bits set, if and only if the arrays are equal"
+            .to_string();
     // From the earliest: what comes after it needs the fewest cases.
     for &id in &cone {
-        if pairs.zero(id, 0, graph.width(id)).is_none_or(|set| !whole(&set)) {
-            continue;
-        }
-        match function(returns, projection, graph, &cone, id, result, budget) {
-            Ok(points) => return Ok(points),
-            Err(why) => open = why,
+        let top = 64 - projection.maybe[id.0 as usize].leading_zeros() as u8;
+        for one in [false, true] {
+            if top == 0 || pairs.all(id, 0, top, one).is_none_or(|set| !whole(&set)) {
+                continue;
+            }
+            let at = if one { ones(top) } else { 0 };
+            match function(returns, graph, &cone, (id, top, at), result) {
+                Ok(points) => return Ok(points),
+                Err(why) => open = why,
+            }
         }
     }
     Err(open)
 }
 
-/// Whether the result is the right function of one of its words, at every value of that.
+/// Whether the result is the right function of one of its words, of `top` bits, that is `at` for equal arrays alone.
 fn function(
     returns: Returns,
-    projection: &Projection,
     graph: &Graph,
     cone: &[NodeId],
-    word: NodeId,
+    (word, top, at): (NodeId, u8, u64),
     result: NodeId,
-    budget: u64,
 ) -> Result<u64, String> {
     let width = graph.width(word);
-    let top = 64 - projection.maybe[word.0 as usize].leading_zeros() as u8;
-    if top > 48 {
-        return Err("the word that says whether the arrays are equal has more than 48 bits".into());
-    }
     let mut out = Graph::new();
     let mut new: FxHashMap<NodeId, NodeId> = FxHashMap::default();
     for &id in cone {
@@ -302,61 +368,16 @@ fn function(
         };
         new.insert(id, made);
     }
-    let mut root = new[&result];
+    let root = new[&result];
     if leaves(&out, root).iter().any(|l| l.0 != 0) {
         return Err("the result depends on more than one word".into());
     }
-    let (formula, element) = match returns.different {
-        Some(different) => (
-            format!("y == 0 ? 0 + {} : 0 + {}", signed(returns.equal), signed(different)),
-            returns.element,
-        ),
-        None => {
-            let equal = out.constant(out.width(root), returns.equal as u64 & ones(out.width(root)));
-            let bit = out.eq(root, equal);
-            root = out.zext(bit, 8);
-            ("y == 0".to_string(), Element::U8)
-        }
-    };
-    let formula = Formula::parse(&formula, &["y"]).map_err(|e| e.1)?;
-    let argument = |name: &str, role: Role, element: Element, range: (i64, i64)| Argument {
-        name: name.into(),
-        role,
-        element,
-        length: 1,
-        align: 1,
-        range,
-        exit: range,
-        values: Vec::new(),
-    };
-    let input = argument("y", Role::Number, Element::U32, (0, ones(top) as i64));
-    let output = argument("result", Role::Output, element, element.range());
-    let of = |memory: Argument, bits: u8, formula| MapArgument {
-        memory,
-        bits,
-        length: 1,
-        formula,
-        modulo: None,
-    };
-    let contract = MapContract {
-        symbol: String::new(),
-        abi: ringforge_contract::contract::Abi::SysVX8664,
-        arguments: vec![of(input, 64, None), of(output, element.bits(), Some(formula))],
-        alias: Vec::new(),
-        computes: MapKind::Map,
-        given: Vec::new(),
-        given_sections: Vec::new(),
-    };
-    let mut judge = Judge::new(&contract, budget);
-    match judge.decide(&mut out, root, 1) {
-        Ok(()) => Ok(judge.points),
-        Err(No::Open(why)) => Err(why),
-        Err(No::Wrong(_)) => {
+    let of = |value: i64| value as u64 & ones(out.width(root));
+    match tells(&out, root, top, at, of(returns.equal), returns.different.map(of)) {
+        Some((true, nodes)) => Ok(nodes),
+        Some((false, _)) => {
             Err("the result is not what it should be at some value of that word".into())
         }
+        None => Err("the result is made of the word in a way that is not followed".into()),
     }
-}
-
-fn signed(x: i64) -> String {
-    format!("({x})")
 }

@@ -1,11 +1,13 @@
 //! Whether one term fulfils its formula at every point of its inputs' ranges.
 
+use super::STOPPED;
 use super::along::Along;
+use super::diagram::{Kind, kind};
 use super::project::leaves;
 use crate::fun::Funs;
 use rayon::prelude::*;
 use ringforge_contract::contract::Role;
-use ringforge_contract::map::formula::Expr;
+use ringforge_contract::map::formula::{Binary, Expr};
 use ringforge_contract::map::{MapArgument, MapContract};
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{Graph, NodeId, Op};
@@ -20,6 +22,8 @@ const OTHERS: u64 = 1 << 22;
 const APART: u64 = 16;
 /// Points that are evaluated together.
 const BATCH: usize = 256;
+/// Batches after which the caller is asked whether to go on.
+const LOOK: u64 = 64;
 
 /// An input of a term: an argument, and 0 for the field itself, else another ([`super::project`]).
 pub(super) type Input = (usize, u32);
@@ -37,13 +41,19 @@ pub(super) struct Judge<'a> {
     contract: &'a MapContract,
     funs: Funs,
     budget: u64,
+    /// Whether to go on.
+    go: &'a (dyn Fn() -> bool + Sync),
     /// Points and pieces looked at.
     pub points: u64,
 }
 
 impl<'a> Judge<'a> {
-    pub fn new(contract: &'a MapContract, budget: u64) -> Judge<'a> {
-        Judge { contract, funs: Funs::default(), budget, points: 0 }
+    pub fn new(
+        contract: &'a MapContract,
+        budget: u64,
+        go: &'a (dyn Fn() -> bool + Sync),
+    ) -> Judge<'a> {
+        Judge { contract, funs: Funs::default(), budget, go, points: 0 }
     }
 
     /// Decides a term of `graph`, the value of a field of an argument.
@@ -97,6 +107,7 @@ impl<'a> Judge<'a> {
             graph,
             funs: &mut self.funs,
             budget: &mut self.budget,
+            go: self.go,
         };
         if let Some(found) = along.decide(root, a, formula, &arguments) {
             let (points, wrong) = found.map_err(No::Open)?;
@@ -124,7 +135,46 @@ impl<'a> Judge<'a> {
             }
             return Ok(());
         }
+        if self.extreme(graph, root, a, formula) {
+            return Ok(());
+        }
         Err(No::Open("it combines elements in a way that is no function of one sum of them, and they have too many values to look at all".into()))
+    }
+
+    /// Whether the formula is the minimum or maximum of two words of the same type, and so is the term, for all words.
+    fn extreme(
+        &mut self,
+        graph: &mut Graph,
+        root: NodeId,
+        a: &MapArgument,
+        formula: &Expr,
+    ) -> bool {
+        let Expr::Binary(op, x, y) = formula else { return false };
+        let (want, &Expr::Element(x), &Expr::Element(y)) = (op, &**x, &**y) else { return false };
+        let want = match want {
+            Binary::Min => Kind::Least,
+            Binary::Max => Kind::Greatest,
+            _ => return false,
+        };
+        let width = graph.width(root);
+        let alike = [x, y].map(|i| &self.contract.arguments[i]).iter().all(|i| {
+            let ((lo, hi), (least, most)) = (i.memory.range, a.memory.exit);
+            i.bits == width && i.signed() == a.signed() && least <= lo && hi <= most
+        });
+        if x == y || !alike || a.bits != width {
+            return false;
+        }
+        let root = rebuilt(graph, root, &|graph, id, have| match graph.node(id).op {
+            Op::Input { operand, index } => {
+                let place = [x, y].iter().position(|&i| i == usize::from(operand));
+                let place = place.filter(|_| index == 0 && have == width);
+                // Another one is followed no further.
+                Some(graph.input(have, place.map_or(u16::MAX, |p| p as u16), 0))
+            }
+            _ => None,
+        });
+        self.points += 1;
+        kind(graph, root, width, a.signed()) == Some((want, 0))
     }
 
     /// The term with what depends on one other element alone, and has one value at all points of its range, replaced by it.
@@ -147,7 +197,8 @@ impl<'a> Judge<'a> {
                         *v = if own { (from + j as i64) as u64 } else { 0 };
                     }
                 });
-                (values[0][0], values[0].iter().all(|v| *v == values[0][0]))
+                let same = values[0].iter().all(|v| *v == values[0][0]);
+                (values[0][0], same && (self.go)())
             });
             let Some((first, true)) = batches.next() else { continue };
             if batches.all(|(value, same)| same && value == first) {
@@ -175,7 +226,11 @@ impl<'a> Judge<'a> {
         self.budget = left.ok_or_else(|| No::Open("more work than is allowed for".into()))?;
         self.points += all.points;
         let batches = all.points.div_ceil(BATCH as u64);
+        let go = self.go;
         let wrong = (0..batches).into_par_iter().find_map_first(|batch| {
+            if batch % LOOK == 0 && !go() {
+                return Some(None);
+            }
             let start = batch * BATCH as u64;
             let count = (all.points - start).min(BATCH as u64) as usize;
             let values = tape.run_batch(count, &mut |operand, index, out| {
@@ -192,12 +247,13 @@ impl<'a> Judge<'a> {
                 };
                 let found = read(values[0][j], a);
                 let fine = formula.value(&value).is_some_and(|v| a.fulfilled(found, v));
-                (!fine).then_some(point)
+                (!fine).then_some(Some(point))
             })
         });
         match wrong {
             None => Ok(()),
-            Some(point) => {
+            Some(None) => Err(No::Open(STOPPED.into())),
+            Some(Some(point)) => {
                 let at = all.inputs.iter().enumerate();
                 Err(No::Wrong(at.map(|(p, &x)| (x, all.value(p, point))).collect()))
             }

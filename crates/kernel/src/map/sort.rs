@@ -4,14 +4,14 @@
 //! a term commutes with every threshold t: the least of two words is at least t if and only if both are. So the function
 //! sorts all arrays if it sorts those of zeros and ones [Knuth3 §5.3.4].
 //!
-//! Of these there are 2^n. A set S of words at entry is *sorted* by a list of terms if, for all zeros and ones, the list
-//! is as many zeros and then as many ones as S has. Let disjoint sets be sorted by lists, and let the terms of a longer
+//! Of these there are 2^n. Let S be a set of words at entry. A list of terms *sorts* S if it is as many zeros, and then as
+//! many ones, as S has, for all zeros and ones. Let disjoint sets be sorted by lists, and let the terms of a longer
 //! list be made of these lists' members alone. Then each list is one of |S| + 1 rows of zeros and ones, and the longer
 //! list sorts the union if it does so for each combination of rows. A network that merges sorted lists is thus shown to
 //! sort, from single words on.
 //!
-//! What a term is, `diagram.rs` decides: a word of the graph, as a function of at most two terms below it, is a minimum,
-//! a maximum, one of the two or constant, for all values. The word may be that with some bits flipped.
+//! What a term is, `diagram.rs` decides. As a function of at most two terms below it, a word of the graph is a minimum, a
+//! maximum, one of the two or constant, for all values. The word may be that with some bits flipped.
 
 mod lists;
 mod terms;

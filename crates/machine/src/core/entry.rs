@@ -224,6 +224,7 @@ impl<'a, I: InstructionSet> Machine<'a, I> {
             stack,
             section_regions,
             data,
+            ranges: (call.ranges.clone(), crate::settled::EVALUATIONS),
             given_sections: call.given_sections.clone(),
             functions: call.functions.clone(),
             stand_ins,

@@ -3,6 +3,7 @@
 use super::{Fallible, InstructionSet, Machine, Stop, Value};
 use crate::error::{LiftError, Timing, Violation};
 use crate::graph::{NodeId, Op};
+use crate::settled::settled;
 
 /// One flag. Nodes named `r` are the result, `a` and `b` the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -148,6 +149,10 @@ impl<I: InstructionSet> Machine<'_, I> {
                     && let Some(value) = self.decide(condition)?
                 {
                     return Ok(u64::from(value != negated));
+                }
+                let (ranges, left) = &mut self.ranges;
+                if let Some(value) = settled(self.g, node, ranges, left) {
+                    return Ok(value);
                 }
                 let stop = self.not_concrete(kind, node);
                 let leaks = matches!(

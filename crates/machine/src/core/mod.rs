@@ -129,6 +129,8 @@ pub(crate) struct Machine<'a, I: InstructionSet> {
     section_regions: Vec<u16>,
     /// Data that other objects define: the region of each name.
     data: FxHashMap<String, u16>,
+    /// Ranges of the inputs' elements by operand, and evaluations of terms that may still be made to use them.
+    ranges: (Vec<Option<(i64, i64)>>, usize),
     /// Names of sections that can be written and are taken to hold what the file says.
     given_sections: Vec<String>,
     /// Functions that other objects define.

@@ -432,6 +432,7 @@ fn symbolic(
         ],
         args: (0..3).map(|r| ArgSpec::Pointer(r, 0)).collect(),
         data: Vec::new(),
+        ranges: Vec::new(),
         given_sections: Vec::new(),
         coincide: Vec::new(),
         functions: Vec::new(),

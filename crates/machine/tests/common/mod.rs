@@ -83,6 +83,7 @@ pub fn call(symbol: &str, n: u64) -> CallSpec {
         ],
         args: (0..3).map(|r| ArgSpec::Pointer(r, 0)).collect(),
         data: Vec::new(),
+        ranges: Vec::new(),
         given_sections: Vec::new(),
         coincide: Vec::new(),
         functions: Vec::new(),

@@ -444,6 +444,7 @@ impl Run<'_> {
             regions,
             args,
             data: Vec::new(),
+            ranges: Vec::new(),
             given_sections: Vec::new(),
             coincide: Vec::new(),
             functions: self.contract.externals.clone(),

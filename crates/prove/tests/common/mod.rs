@@ -6,6 +6,8 @@
 #[path = "../../../machine/tests/common/damage.rs"]
 pub mod damage;
 
+pub mod each;
+
 use ringforge_prove::{Contract, Options, Quiet, Report, Verdict, expected, prove};
 use ringforge_testing::cc;
 use std::process::Command;

@@ -1,0 +1,125 @@
+//! Two inputs in range for which something that must be one number is two.
+//!
+//! A branch may depend on inputs as a term, and still go one way for all inputs in range. Then it refutes nothing.
+
+use crate::witness::Random;
+use ringforge_machine::eval::Tape;
+use ringforge_machine::graph::{Graph, NodeId, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::time::{Duration, Instant};
+
+/// How long to look.
+const SEARCH: Duration = Duration::from_secs(2);
+/// Elements that are named.
+const NAMED: usize = 4;
+
+/// The operands that a search gives values.
+pub(crate) struct Operands<'a> {
+    /// Range and number of what each holds.
+    pub shapes: Vec<((i64, i64), usize)>,
+    /// What lies in memory then.
+    pub memory: &'a dyn Fn(usize, &[i64]) -> Vec<i64>,
+    /// The name of an element in memory.
+    pub name: &'a dyn Fn(u16, u32) -> String,
+}
+
+/// The elements that differ between two inputs for which `term` does too, in words; [`None`] if none are found.
+pub(crate) fn two(graph: &Graph, term: NodeId, operands: &Operands) -> Option<String> {
+    let (graph, term, inputs, constants) = placed(graph, term);
+    let tape = Tape::new(&graph, &[term]).ok()?;
+    let (until, mut random) = (Instant::now() + SEARCH, Random(0x9e37_79b9_7f4a_7c15));
+    let mut first: Option<(u64, Vec<Vec<i64>>)> = None;
+    for k in 0.. {
+        if Instant::now() > until {
+            break;
+        }
+        let one = |o: usize, random: &mut Random| {
+            let ((lo, hi), length) = operands.shapes[o];
+            let mut value = || match (k, constants.get(k / 2)) {
+                (0, _) => 0,
+                (1, _) => i64::MIN,
+                (2, _) => i64::MAX,
+                (_, Some(c)) if k % 2 == 0 => *c,
+                _ if k % 4 == 1 => [lo, hi][(random.next() & 1) as usize],
+                _ => lo.wrapping_add(
+                    (random.next() % (hi.wrapping_sub(lo) as u64).saturating_add(1)) as i64,
+                ),
+            };
+            let values: Vec<i64> = (0..length).map(|_| value().clamp(lo, hi)).collect();
+            (operands.memory)(o, &values)
+        };
+        let memory: Vec<Vec<i64>> =
+            (0..operands.shapes.len()).map(|o| one(o, &mut random)).collect();
+        let at = |memory: &[Vec<i64>], (o, i): (u16, u32)| {
+            memory.get(usize::from(o)).and_then(|m| m.get(i as usize)).copied()
+        };
+        if inputs.iter().any(|&input| at(&memory, input).is_none()) {
+            return None;
+        }
+        let value = tape.run(|o, i| at(&memory, (o, i)).unwrap_or(0) as u64)[0];
+        let Some((other, before)) = &first else {
+            first = Some((value, memory));
+            continue;
+        };
+        if *other == value {
+            continue;
+        }
+        let differ: Vec<(u16, u32)> =
+            inputs.into_iter().filter(|&x| at(before, x) != at(&memory, x)).collect();
+        let said = |memory: &[Vec<i64>]| -> String {
+            let some = differ.iter().take(NAMED).map(|&(o, i)| {
+                let value = at(memory, (o, i)).unwrap_or(0);
+                format!("{} = {value}", (operands.name)(o, i))
+            });
+            let mut some: Vec<String> = some.collect();
+            if differ.len() > NAMED {
+                some.push(format!("{} more", differ.len() - NAMED));
+            }
+            some.join(", ")
+        };
+        return Some(format!("it is not the same for {} as for {}", said(before), said(&memory)));
+    }
+    None
+}
+
+/// The term with the regions somewhere in memory, far from each other; its inputs, and numbers near its constants.
+fn placed(graph: &Graph, root: NodeId) -> (Graph, NodeId, Vec<(u16, u32)>, Vec<i64>) {
+    let (mut cone, mut seen, mut next) = (vec![root], FxHashSet::from_iter([root]), 0);
+    while next < cone.len() {
+        cone.extend(graph.node(cone[next]).args.iter().filter(|a| seen.insert(**a)));
+        next += 1;
+    }
+    cone.sort_unstable();
+    let mut out = Graph::new();
+    let (mut inputs, mut constants) = (Vec::new(), Vec::new());
+    let mut new: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+    for id in cone {
+        let node = graph.node(id);
+        let made = match node.op {
+            Op::Input { operand, index } => {
+                inputs.push((operand, index));
+                out.input(node.width, operand, index)
+            }
+            Op::Const(c) => {
+                let unused = 64 - u32::from(node.width);
+                for near in [c as i64, ((c << unused) as i64) >> unused] {
+                    constants.extend([-1, 0, 1].map(|d| near.wrapping_add(d)));
+                }
+                out.constant(node.width, c)
+            }
+            Op::Address { region, offset } => {
+                let apart = if node.width == 64 { 32 } else { 20 };
+                let place = ((u64::from(region) + 1) << apart).wrapping_add(offset as u64);
+                out.constant(node.width, place & u64::MAX >> (64 - node.width))
+            }
+            ref op => {
+                let args: Vec<NodeId> = node.args.iter().map(|a| new[a]).collect();
+                out.rebuild(node.width, op.clone(), &args)
+            }
+        };
+        new.insert(id, made);
+    }
+    inputs.sort_unstable();
+    inputs.dedup();
+    (out, new[&root], inputs, constants)
+}
