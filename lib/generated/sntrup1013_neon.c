@@ -39,6 +39,7 @@
  *   rounds = 200
  *   rows = false
  *   scale = "inverse"
+ *   split-sums = 64
  *   unroll = 1
  *   weights = "within"
  *   word = 16

@@ -42,6 +42,7 @@
  *   rounds = 200
  *   rows = false
  *   scale = "inverse"
+ *   split-sums = 64
  *   unroll = 1
  *   weights = "within"
  *   word = 16

@@ -33,9 +33,11 @@ pub const METHOD: Method = Method {
 /// Sums of more coefficients than this make f dense.
 const DENSE: usize = 12;
 /// The most constants of a remainder that is taken by its matrix: they have to stay in a cache beside code.
-pub(crate) const CONSTANTS: usize = 1 << 15;
+const CONSTANTS: usize = 1 << 15;
 /// Degrees up to this have remainders by their matrices beside products by transforms of vectors.
 const SHORT: usize = 32;
+/// Bits of words that hold all sums of products of 16 bits.
+pub(crate) const LONG_BITS: u8 = 64;
 
 /// The lift to unreduced products.
 #[derive(Clone, Debug)]
@@ -90,12 +92,17 @@ impl Lift {
 
     /// Whether f is dense and a matrix gives the remainder: each coefficient is a sum of n − 1
     /// products. Residues must fit words of 16 bits, and the powers of x mod f must not be too many
-    /// constants. On machines with dot products, schoolbook products use the matrix, and so do short
-    /// products by transforms: the two products that it replaces are no faster.
+    /// constants. Schoolbook products use the matrix if the machine has sums of 64 bits or dot
+    /// products. Short products by transforms use it on machines with dot products, where the two
+    /// products that it replaces are no faster.
     pub fn has_matrix(&self, target: &Target) -> bool {
         let n = self.domain.operand;
-        let short = n <= SHORT || matches!(self.inner.stages(), Stages::Direct);
-        let suits = short && target.products == Products::Dots;
+        let defined = matches!(self.inner.stages(), Stages::Direct);
+        let suits = match target.products {
+            Products::Dots => defined || n <= SHORT,
+            // The prover follows fewer of these remainders of transforms than of two more products.
+            Products::Words => defined && target.sums == LONG_BITS,
+        };
         self.is_dense() && suits && self.domain.q <= 1 << 16 && n * n <= CONSTANTS
     }
 

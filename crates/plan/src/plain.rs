@@ -2,15 +2,13 @@
 //! integers. `(plain)` folds the terms of H by f into the lower ones, from the highest on, and reduces each once.
 //!
 //! `(plain quotient)` computes L − Q·f with the quotient Q = ⌊H·μ/x^(n−2)⌋ for μ = ⌊x^(2n−2)/f⌋. That takes two more
-//! products of halves, and is shorter if f has many coefficients. If the powers of x mod f are few constants, it computes
-//! L + Σ_k H_k·(x^(n+k) mod f) instead.
+//! products of halves, and is shorter if f has many coefficients.
 //!
 //! It works for any ring whose sums of n products fit words of 64 bits. Scale: 1.
 
 use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
-use crate::lift::CONSTANTS;
 use crate::method::{Arguments, Build, Method};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
@@ -25,7 +23,7 @@ pub const METHOD: Method = Method {
     name: "plain",
     usage: "(plain [quotient])",
     summary: "Every product of two coefficients by loops in plain C on every target: sums first, then the fold by f \
-              term by term, or the remainder by two more products of halves or a matrix (`quotient`).",
+              term by term, or the remainder by two more products of halves (`quotient`).",
     citation: "[Barrett86]",
     build: Build::Product(build),
 };
@@ -79,13 +77,6 @@ impl Plain {
         self.terms().first().map_or(n, |&(i, _)| n - i)
     }
 
-    /// Whether a matrix takes the place of the two products: each coefficient is a sum of n − 1 products by constants. These
-    /// must fit words of 16 bits, and a cache beside code. Modulo powers of two there are Toeplitz matrices.
-    pub fn has_matrix(&self) -> bool {
-        let (n, q) = (self.ring.degree(), self.domain.q);
-        self.quotient && q <= 1 << 16 && !q.is_power_of_two() && n * n <= CONSTANTS
-    }
-
     /// Which of the two forms has less to do in a ring.
     pub fn suits_quotient(ring: &Ring) -> bool {
         let plain = Plain { domain: Domain::of_ring(ring), ring: ring.clone(), quotient: false };
@@ -129,11 +120,7 @@ impl Product for Plain {
         1.2 * self.cost().products as f64 / model.lanes(16) as f64 * each
     }
     fn tree(&self) -> TreeNode {
-        let title = match self.quotient {
-            _ if self.has_matrix() => "Plain C, powers of x mod f",
-            true => "Plain C, three products",
-            false => "Plain C, folded by f",
-        };
+        let title = if self.quotient { "Plain C, three products" } else { "Plain C, folded by f" };
         TreeNode::of_product(self, (title, ""), Vec::new())
     }
     fn to_form(&self) -> Form {
@@ -158,18 +145,8 @@ mod tests {
         let suits = |text: &str| Plain::suits_quotient(&text.parse().expect("a ring"));
         assert!(!suits("Z81[x]/(x^315 + 59x^293 + 4x^213 + 40x^85 + 12x^84)"));
         assert!(!suits("Z81[x]/(x^315 - x^314 + 1)"));
-        let dense = |n: usize, q: u64| {
-            let all: Vec<String> = (0..n).map(|i| format!(" + 2x^{i}")).collect();
-            format!("Z{q}[x]/(x^{n}{})", all.concat())
-        };
-        assert!(suits(&dense(300, 81)));
-        // Constants that fit a cache and words of 16 bits are a matrix.
-        for (n, q, matrix) in [(180, 81, true), (190, 81, false), (180, 65_537, false)] {
-            let text = format!("(plan p (ring \"{}\") (plain quotient))", dense(n, q));
-            let plan = Plan::parse(&text).expect("plan");
-            let powers = plan.root.tree().title.contains("powers of x");
-            assert_eq!(powers, matrix, "{n} {q}");
-        }
+        let all: Vec<String> = (0..300).map(|i| format!(" + 2x^{i}")).collect();
+        assert!(suits(&format!("Z81[x]/(x^300{})", all.concat())));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use crate::cost::Model;
 use crate::domain::{Domain, Modulus};
 use crate::error::Refusal;
+use crate::lift::LONG_BITS;
 use crate::method::{Arguments, Build, Method};
 use crate::network::Cost;
 use crate::product::{Product, ProductRef};
@@ -39,13 +40,23 @@ impl Schoolbook {
     }
 }
 
-/// The vector slots of an unreduced schoolbook product. It adds in 32 bits and reduces sums that
-/// would not fit. Each term of a register of coefficients takes a broadcast, a load, a low product
-/// and an addition. Terms with padding zeros add a quarter.
+/// The vector slots of an unreduced schoolbook product. Without 64-bit sums it adds in 32 bits and
+/// reduces sums that would not fit. Each term of a register of coefficients takes a broadcast, a
+/// load, a low product and an addition. Terms with padding zeros add a quarter.
 pub(crate) fn unreduced_slots(domain: &Domain, model: &Model) -> f64 {
     let (n, costs) = (domain.operand as f64, &model.costs);
     let largest = domain.bounds.iter().map(|&bound| bound as f64).product::<f64>();
     let fits = (f64::from(i32::MAX) / largest).floor();
+    if model.target.sums == LONG_BITS {
+        // Whole sums: pairs of words by one instruction, words that wrap, or each product extended twice.
+        let loads = 2.0 * costs.memory;
+        let each = match () {
+            () if domain.q.is_power_of_two() => loads + costs.store + 2.0 * costs.add,
+            () if fits >= n => loads + 2.0 * costs.add,
+            () => loads + 12.0 * costs.add,
+        };
+        return 1.1 * n * n / model.lanes(16) as f64 * each;
+    }
     let round = if fits >= n { 8.0 } else { fits.clamp(1.0, 8.0) };
     let reduced = if fits >= n { 0.0 } else { 8.0 };
     1.25 * n * n / (model.lanes(32) as f64)

@@ -61,6 +61,8 @@ pub struct Target {
     pub kept_constants: usize,
     /// How blocks are multiplied.
     pub products: Products,
+    /// Bits of the longest words that products of coefficients are summed in.
+    pub sums: u8,
     /// Bits of the longest words of whose products it takes the high halves, rounded: Barrett's quotients.
     pub rounded: u8,
     /// Where its default schedule differs from that of other targets with such products, as a schedule's text.
@@ -92,6 +94,7 @@ pub const AVX2: Target = Target {
     by_lane: 0,
     kept_constants: 0,
     products: Products::Dots,
+    sums: 32,
     rounded: 16,
     schedule: "",
     loops: false,
@@ -157,6 +160,7 @@ pub const C: Target = Target {
     architecture: None,
     pieces: 0,
     products: Products::Words,
+    sums: 64,
     rounded: 32,
     loops: true,
     levels: &["-O2", "-O3"],
@@ -174,6 +178,7 @@ pub const M4: Target = Target {
     architecture: Some(&ARMV7E_M),
     pieces: 8,
     count: 12,
+    sums: 32,
     schedule: "rows = true",
     costs: costs::CORTEX_M4,
     levels: &["-O3", "-O2", "-Os"],

@@ -1,56 +1,113 @@
-//! Schoolbook products modulo any q up to 2^16, by exact sums in words of 32 bits. Modulo powers of two the sums have 16
-//! bits and may wrap.
+//! Schoolbook products modulo any q up to 2^16, by exact sums, of 32 bits where they fit. Modulo
+//! powers of two the sums have 16 bits and may wrap.
 //!
-//! Coefficient k of a·b is Σ_i a_i·b_(k−i), with zeros on both sides of b. One term is a broadcast
-//! word of a times a register of b that starts i words earlier. Sums are reduced modulo q where
-//! more terms would not fit.
+//! On machines with sums of 64 bits, all products of a coefficient are summed before one reduction
+//! ([`super::whole`]).
+//!
+//! On other machines coefficient k of a·b is Σ_i a_i·b_(k−i), with zeros on both sides of b. One
+//! term is a broadcast word of a times a register of b that starts i words earlier. Sums are
+//! reduced modulo q where more terms would not fit.
 //!
 //! The code uses only low products, sums and shifts of words, so every target has it. The terms of
 //! one round are reduced by themselves and then added, so the prover need not follow a sum of sums
 //! through a reduction. What is slow to run is quick to prove.
 
 use super::super::SHORT;
+use super::super::sums::{DOT_BITS, LONG_BITS};
 use super::residue::Residue;
-use super::{General, LONG};
+use super::{Folded, General};
 use crate::bounds::{WORD, most};
 use crate::build::{Builder, copy, looped, repeat, zeros};
 use crate::ir::*;
-use crate::method::{Modulus, ReduceMethod};
+use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use ringforge_plan::{Modulus as Reduction, ProductRef, Stages};
+use ringforge_ring::zq;
 use ringforge_targets::ALIGNMENT;
 
 /// Terms of one round at most.
 const TERMS: usize = 8;
+/// Moduli up to this have sums reduced in words of 64 bits.
+pub(super) const SMALL: u64 = 1 << 10;
+/// Multiples of q that a reduction of sums may leave: the last procedure takes them as they are.
+const LITTLE: i64 = 4;
 /// Parts of an operand that have loops of their own, so that few terms are products with zeros.
 const PARTS: usize = 4;
 
 /// How the terms of a coefficient are summed.
-struct Sums {
+pub(super) struct Sums {
     /// Terms of one round.
-    terms: usize,
+    pub terms: usize,
     /// What a round's sum is reduced by, where not all of them fit one word.
-    reduce: Option<ReduceMethod>,
+    pub reduce: Option<ReduceMethod>,
+    /// The largest sum of all products, where it is taken whole.
+    pub of_all: i64,
     /// The largest coefficient that comes out.
-    bound: i64,
+    pub bound: i64,
     /// Bits of the words.
-    bits: u8,
+    pub bits: u8,
+    /// Whether sums are folded by f before they are reduced.
+    pub folded: Folded,
 }
 
 impl Sums {
+    /// Sums within a bound that are left as they are.
+    fn unreduced(terms: usize, bound: i64, bits: u8) -> Sums {
+        Sums { terms, reduce: None, of_all: bound, bound, bits, folded: Folded::Not }
+    }
+
+    /// Sums of `terms` terms that are `of_all` at most, modulo what is no power of two, with one
+    /// reduction of each sum, or of `together` sums. Words have 32 bits if the reduction leaves
+    /// little, otherwise 64, which has space for a quotient. Nothing if these do not hold the sums.
+    pub fn within(q: u64, terms: usize, of_all: i64, together: Option<usize>) -> Option<Sums> {
+        let word = i64::from(i32::MAX);
+        let short = of_all <= word;
+        let bits = if short { 32 } else { LONG_BITS };
+        let taken = |method, bound, folded| {
+            let reduce = Some(method);
+            Some(Sums { terms, reduce, of_all, bound, bits, folded })
+        };
+        if of_all <= q as i64 {
+            return Some(Sums::unreduced(terms, of_all, bits));
+        }
+        // Of small q the prover follows quotients in words of 64 bits more often.
+        if short && q > SMALL {
+            let (method, bound) = ReduceMethod::low(q, of_all, false);
+            if bound <= LITTLE * q as i64 {
+                return taken(method, bound, Folded::Not);
+            }
+        } else if let Some(most) = together.and_then(|terms| of_all.checked_mul(terms as i64)) {
+            if let Some(method) = ReduceMethod::exact(q, LONG_BITS, most) {
+                return taken(method, (q / 2) as i64, Folded::Canonical);
+            }
+            // One quotient of the whole sum, and one of what it leaves, which must then be near enough to be frozen. Of
+            // small q gcc's quotients are followed where sums are not folded.
+            let frozen = FreezeMethod::Minimum.domain(Modulus { q, bits: 32 }).1;
+            if q > SMALL
+                && let Some((method, bound)) = ReduceMethod::alone(q, LONG_BITS, most)
+                && let Some((_, left)) = ReduceMethod::alone(q, DOT_BITS, bound)
+                && left <= frozen
+            {
+                let folded = if bound > frozen { Folded::Far } else { Folded::Near };
+                return taken(method, bound, folded);
+            }
+        }
+        let (method, bound) = ReduceMethod::of_sums(q, of_all)?;
+        taken(method, bound, Folded::Not)
+    }
+
     /// Sums of `n` products that are `product` at most.
     fn of(q: u64, n: usize, product: i64, coarse: bool) -> Sums {
-        let unreduced = |bound, bits| Sums { terms: n.min(TERMS), reduce: None, bound, bits };
         if q.is_power_of_two() {
-            return unreduced(WORD, SHORT);
+            return Sums::unreduced(n.min(TERMS), WORD, SHORT);
         }
-        let word = i64::from(i32::MAX);
-        if n as i64 * product <= word {
-            return unreduced(n as i64 * product, LONG);
+        let (word, bits, of_all) = (i64::from(i32::MAX), 32, n as i64 * product);
+        if of_all <= word {
+            return Sums::unreduced(n.min(TERMS), of_all, bits);
         }
         let terms = ((word / product) as usize).clamp(1, TERMS);
         let (method, rest) = ReduceMethod::low(q, terms as i64 * product, coarse);
         let bound = (n.div_ceil(terms) + PARTS) as i64 * rest;
-        Sums { terms, reduce: Some(method), bound, bits: LONG }
+        Sums { terms, reduce: Some(method), of_all, bound, bits, folded: Folded::Not }
     }
 }
 
@@ -88,6 +145,29 @@ pub(super) fn add_products(
 }
 
 impl General<'_> {
+    /// The most coefficients of the product that sum to one of the result, each counted as often as
+    /// its factor says, if they are folded as they are.
+    pub(super) fn together(&self) -> Option<usize> {
+        let q = self.plan.ring.q();
+        let times = |row: &Vec<(usize, u64)>| {
+            row.iter().map(|&(_, c)| zq::centered(c, q).unsigned_abs() as usize).sum()
+        };
+        self.fold.as_ref()?.iter().map(times).max()
+    }
+
+    /// How sums of all products of a coefficient are taken: in words of 16 bits where these hold them and f has many
+    /// coefficients, since nothing folds them then.
+    fn whole_sums(&self, q: u64, product: i64) -> Option<Sums> {
+        let of_all = product.checked_mul(self.n as i64)?;
+        if self.unreduced && of_all <= WORD {
+            return Some(Sums::unreduced(self.n, of_all, SHORT));
+        }
+        if q.is_power_of_two() {
+            return Some(Sums { of_all, ..Sums::unreduced(self.n, WORD, SHORT) });
+        }
+        Sums::within(q, self.n, of_all, self.together())
+    }
+
     /// The procedure (out, a, b) of an unreduced schoolbook product modulo `q`; nothing if the node
     /// is another product.
     pub(super) fn exact(
@@ -97,10 +177,21 @@ impl General<'_> {
         ranges: [(i64, i64); 2],
     ) -> Option<Residue> {
         if !serves(node, q) {
+            self.unreduced = false;
             return None;
         }
         let (n, words) = (self.n, self.words);
         let product = most(ranges[0]) * most(ranges[1]);
+        let padded = n.next_multiple_of(self.target.registers.lanes(SHORT));
+        // The schedule that is tried where this one stays unproved takes the rounds below.
+        if self.target.sums == LONG_BITS
+            && self.coarse()
+            && words >= n + padded
+            && let Some(sums) = self.whole_sums(q, product)
+        {
+            return Some(self.whole(name, q, ranges, &sums));
+        }
+        self.unreduced = false;
         let sums = Sums::of(q, n, product, self.coarse());
         let lanes = self.target.registers.lanes(sums.bits);
         // Words that wrap are right modulo all that they hold.

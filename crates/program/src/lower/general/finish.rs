@@ -3,7 +3,7 @@
 use super::super::fold::{Term, Write, each_register, registers};
 use super::super::{LowerError, SHORT, unsupported, word};
 use super::residue::Residue;
-use super::{General, LONG, NARROW};
+use super::{Folded, General, LONG, NARROW};
 use crate::bounds::{Bounds, WORD, centred};
 use crate::build::{Builder, call};
 use crate::ir::*;
@@ -99,10 +99,15 @@ impl General<'_> {
         let lanes = self.target.registers.lanes(modulus.bits);
         let mut builder = Builder::new(name, None, modulus);
         let centred = Some(centred(q));
+        // The only digit is the result where its sums were folded and left canonical.
+        let alone =
+            matches!(sum.digits, [Residue { digit: None, weight: 1, .. }]) && sum.addend.is_none();
+        let canonical = self.folded == Folded::Canonical && alone;
         let length = sum.rows.len();
         let c = builder.parameter("c", Role::Output, (length, self.memory), centred);
         let array = |(k, digit): (usize, &Residue)| {
-            builder.digit(k, Role::Input, (words, digit.bits), Some((-digit.bound, digit.bound)))
+            let range = if canonical { centred } else { Some((-digit.bound, digit.bound)) };
+            builder.digit(k, Role::Input, (words, digit.bits), range)
         };
         let arrays: Vec<BufferId> = sum.digits.iter().enumerate().map(array).collect();
         let addend = sum.addend.map(|(_, words)| {
@@ -128,7 +133,10 @@ impl General<'_> {
                 let v = block.push(if count < lanes { partial } else { whole });
                 writer.weighted(block, &mut total, Sum::of(v, q as i64 / 2), 1)?;
             }
-            let a = writer.canonical(block, total);
+            let a = match total.value.filter(|_| canonical) {
+                Some(a) => a,
+                None => writer.canonical(block, total),
+            };
             block.store_first((c, at(0)), a, (count, lanes));
             Ok(())
         };
@@ -346,7 +354,13 @@ impl<'a> Writer<'a> {
                 let method = FreezeMethod::Minimum;
                 let domain = method.domain(Modulus { q: self.q, bits: 32 });
                 let mut a = a;
-                if total.bound > domain.1 {
+                // Once more, however small the sum is.
+                if self.general.folded == Folded::Far
+                    && let Some((method, _)) =
+                        ReduceMethod::alone(self.q, self.modulus().bits, total.bound)
+                {
+                    a = block.reduced(a, method);
+                } else if total.bound > domain.1 {
                     a = self.within(block, total, domain.1).value.unwrap_or(a);
                 }
                 block.push(Op::Freeze { a, method })

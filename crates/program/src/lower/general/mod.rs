@@ -17,8 +17,10 @@ mod finish;
 mod quotient;
 mod remainder;
 mod residue;
+mod whole;
 
 use super::blocks::{Packed, Parts};
+use super::sums::LONG_BITS;
 use super::{LowerError, Lowered, SHORT, Written, unsupported};
 use crate::bounds::centred;
 use crate::build::{Builder, call, call_at};
@@ -28,13 +30,16 @@ use crate::settle::products::{LONG, long_methods};
 use crate::settle::{self, Choices, Settled, Verdict};
 use finish::Finish;
 pub(super) use quotient::reciprocal;
-pub(super) use remainder::powers;
 use residue::Residue;
 use ringforge_plan::{Lift, Plan, ProductRef, Stages};
+use ringforge_ring::zq;
 use ringforge_targets::Target;
 
 /// The largest modulus, but for powers of two, whose sums words of 16 bits hold.
 const NARROW: u64 = 1 << 14;
+
+/// Factors of the product's coefficients in the remainder up to this are taken by sums.
+const FACTOR: u64 = 3;
 
 /// Whether a schoolbook product has a program modulo `modulus`: exact sums, or one block.
 pub(super) fn multiplies(node: &ProductRef, modulus: u64) -> bool {
@@ -56,6 +61,19 @@ struct Part<'a> {
     node: &'a ProductRef,
 }
 
+/// Whether a product's sums were folded by f before they were reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Folded {
+    Not,
+    /// And what comes out is to be frozen.
+    Near,
+    /// And what comes out is to be reduced again in words of 32 bits, so that freezing is a function of one word that
+    /// takes few values.
+    Far,
+    /// And what comes out are the canonical residues.
+    Canonical,
+}
+
 /// The walk's state.
 struct General<'a> {
     plan: &'a Plan,
@@ -66,8 +84,13 @@ struct General<'a> {
     parts: Vec<Part<'a>>,
     /// The largest coefficient over the integers, where there is a change of modulus.
     bound: Option<u128>,
-    /// Whether each coefficient of the result is a sum of few of the product's.
-    sparse: bool,
+    /// The summands of every coefficient of the result, where these are its product's with small factors: sums that
+    /// are reduced once may be folded before.
+    fold: Option<Vec<Vec<(usize, u64)>>>,
+    /// Whether they were.
+    folded: Folded,
+    /// Whether sums of whole coefficients are left as they are, for a remainder by its matrix.
+    unreduced: bool,
     /// Bits of callers' words.
     memory: u8,
     /// Words of an unreduced product, all defined.
@@ -137,7 +160,9 @@ pub(crate) fn lower(
         n,
         words: 0,
         bound,
-        sparse: false,
+        fold: None,
+        folded: Folded::Not,
+        unreduced: false,
         memory: if q > 1 << 16 { 32 } else { 16 },
         parts,
         written: Written::default(),
@@ -158,14 +183,20 @@ pub(crate) fn lower(
         return Err(unsupported(node, "the outermost lift reduces mod f", "a lift in a ring"));
     }
     let dense = lift.is_some_and(Lift::is_dense);
-    let by_matrix = lift.is_some_and(|lift| lift.has_matrix(target));
+    // In whole sums the schedule that is tried where one stays unproved takes two more products.
+    let suits = target.sums < LONG_BITS || general.coarse();
+    let by_matrix = suits && lift.is_some_and(|lift| lift.has_matrix(target));
     let matrix = reduction.as_ref().filter(|_| by_matrix).map(|reduction| reduction.rows());
     let by_quotient = dense && matrix.is_none();
+    general.unreduced = by_matrix && !q.is_power_of_two();
     let rows = match &reduction {
         Some(reduction) => (!dense).then(|| reduction.rows()),
         None => Some((0..n).map(|i| vec![(i, 1)]).collect()),
     };
-    general.sparse = rows.is_some();
+    let plain = |rows: &&Vec<Vec<_>>| {
+        rows.iter().flatten().all(|&(_, c)| zq::centered(c, q).unsigned_abs() <= FACTOR)
+    };
+    general.fold = rows.as_ref().filter(plain).filter(|_| general.parts.len() == 1).cloned();
     let bounds = inner.domain().bounds;
     let ranges = plan.operands.map(|operand| operand.range(q));
     if by_quotient && bounds.iter().any(|&b| b < q / 2) && bound.is_some() {
@@ -176,6 +207,10 @@ pub(crate) fn lower(
     }
     let mut products =
         general.products(if by_quotient { [centred(q); 2] } else { ranges }, survey)?;
+    let rows = match general.folded != Folded::Not {
+        true => Some((0..n).map(|i| vec![(i, 1)]).collect()),
+        false => rows,
+    };
     general.digits(&mut products)?;
 
     // Words of 32 bits where any array has such.

@@ -110,7 +110,7 @@ impl<'p> General<'p> {
         // Notes of others are not its own.
         lowering.written = Written { notes: Vec::new(), ..self.written.clone() };
         // Sums that are reduced once are multiplied for that, which the last constants of a transform can do.
-        let alone = self.bound.is_none() && self.sparse;
+        let alone = self.bound.is_none() && self.fold.is_some() && modulus == self.plan.ring.q();
         let scale = match way {
             Way::Packed(_) if alone && bits == self.memory => {
                 finish::scale(&self.schedule, modulus, self.memory)?

@@ -52,7 +52,8 @@ impl Machine<'_> {
             let reach = self.shuffled();
             let apart = self.apart();
             let to = if self.standard { apart.clone() } else { self.own() };
-            let (first, all) = (self.outside(), self.levels().len());
+            let (outside, all) = (self.outside(), self.levels().len());
+            let first = outside - self.extra();
             let title = format!("{} levels within registers", all - first);
             passes.push(self.pass(&title, &reach, (&self.middle(), &to), &|hand| {
                 let rounds = self.rounds();
@@ -98,7 +99,7 @@ impl Machine<'_> {
             }
             let middle = self.middle();
             let loaded = if self.standard && !striding { &identity } else { &middle };
-            let first = self.outside();
+            let first = self.outside() - self.extra();
             let work = |hand: &mut Hand| {
                 let rounds = self.rounds();
                 let mut left = all;

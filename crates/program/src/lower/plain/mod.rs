@@ -2,88 +2,24 @@
 //! throughout. A compiler makes of them what a machine has, so that one program serves every target, and every ring has
 //! one.
 //!
-//! [`product`] sums, and [`remainder`] takes the remainder by f, [`matrix`] by a table of powers. This file reduces sums.
-//! If one quotient makes the canonical residue, it does so. Otherwise a second one brings the residue near enough to be
-//! frozen.
+//! [`product`] sums, and [`remainder`] takes the remainder by f. This file reduces sums. If one quotient makes the
+//! canonical residue, it does so. Otherwise a second one brings the residue near enough to be frozen.
 
-mod matrix;
 mod product;
 mod remainder;
 
+use super::sums::{DOT_BITS, LONG_BITS};
 use super::{LowerError, Lowered, SHORT, Written, unsupported};
 use crate::bounds::{centred, most};
 use crate::build::{Builder, call, looped};
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, ReduceMethod};
 use crate::settle::Choices;
-use crate::settle::products::LONG;
-use matrix::{BYTE_BITS, Matrix};
 use ringforge_plan::{Plain, Plan};
 use ringforge_targets::{C, Registers};
 
-/// Bits of words that hold all sums of products of 16 bits.
-const LONG_BITS: u8 = 64;
-/// Bits of the sums of dots.
-const DOT_BITS: u8 = LONG;
-
 /// The largest sum: words of 64 bits have room for what quotients add.
 const LARGEST: i64 = 1 << 62;
-
-/// Of moduli up to this, compilers' quotients are proved less often where sums were folded before.
-const SMALL: u64 = 1 << 10;
-
-/// How the remainder by f is taken.
-#[derive(Clone, Debug)]
-enum Remainder {
-    /// Sums are folded as they are, which makes none more than so many times as large.
-    Sums(i128),
-    /// Sums are folded, each reduced before.
-    Residues,
-    /// By two more products.
-    Quotient,
-    /// By a matrix.
-    Matrix(Matrix),
-}
-
-/// An array that a reduction takes beside its first one.
-#[derive(Clone, Copy, Debug)]
-struct Beside {
-    name: &'static str,
-    bits: u8,
-    /// The largest of its words.
-    most: i64,
-    times: Times,
-}
-
-impl Beside {
-    /// How much it adds to a sum.
-    fn reach(&self) -> i64 {
-        if self.times == Times::Byte { self.most << BYTE_BITS } else { self.most }
-    }
-}
-
-/// What a word is multiplied with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Times {
-    One,
-    Minus,
-    /// 256.
-    Byte,
-}
-
-impl Times {
-    /// A sum and one more term.
-    fn add(self, block: &mut Block, sum: Value, term: Value) -> Value {
-        match self {
-            Times::One => block.add(sum, term),
-            Times::Minus => block.sub(sum, term),
-            Times::Byte => {
-                let up = block.push(Op::Shl(term, BYTE_BITS));
-                block.add(sum, up)
-            }
-        }
-    }
-}
 
 /// A lowering in the making.
 struct Writing<'a> {
@@ -99,7 +35,6 @@ struct Writing<'a> {
     /// The ranges of the operands, and of residues.
     ranges: [(i64, i64); 2],
     any: (i64, i64),
-    remainder: Remainder,
     written: Written,
 }
 
@@ -173,17 +108,6 @@ impl Here {
         })
     }
 
-    /// The sum of the words of some arrays, the first one's as it is.
-    fn sum(&self, block: &mut Block, arrays: &[(BufferId, Times)]) -> Value {
-        let zero = Index::at(0);
-        let mut sum = self.load(block, arrays[0].0, &zero);
-        for &(buffer, times) in &arrays[1..] {
-            let term = self.load(block, buffer, &zero);
-            sum = times.add(block, sum, term);
-        }
-        sum
-    }
-
     fn store(&self, block: &mut Block, buffer: BufferId, index: &Index, a: Value) {
         let at = self.at(index);
         match self.lanes {
@@ -237,10 +161,7 @@ pub(super) fn lower(
     let any = centred(q);
     let words = (2 * n).next_multiple_of(REGISTERS.lanes(SHORT)) + 2 * REGISTERS.lanes(SHORT);
     let written = Written::default();
-    let remainder = Remainder::Residues;
-    let mut writing =
-        Writing { plain, q, n, memory, sums: memory, words, ranges, any, remainder, written };
-    writing.remainder = writing.chosen();
+    let mut writing = Writing { plain, q, n, memory, sums: memory, words, ranges, any, written };
     if !q.is_power_of_two() {
         let fits = |most: i128| i64::try_from(most).ok().filter(|&most| most <= LARGEST);
         let Some(most) = fits(writing.most()) else {
@@ -254,11 +175,9 @@ pub(super) fn lower(
             ));
         }
     }
-    let procedure = match writing.remainder.clone() {
-        Remainder::Sums(_) => writing.folded(true),
-        Remainder::Residues => writing.folded(false),
-        Remainder::Quotient => writing.quotient(),
-        Remainder::Matrix(matrix) => writing.by_matrix(&matrix),
+    let procedure = match plain.quotient {
+        true => writing.quotient(),
+        false => writing.folded(),
     };
     let mut written = writing.written;
     written.procedures.push(procedure);
@@ -283,76 +202,31 @@ impl Writing<'_> {
         self.n as i128 * a * b
     }
 
-    /// How the remainder is taken: sums are folded before they are reduced where their words stay as long.
-    fn chosen(&self) -> Remainder {
-        if self.plain.has_matrix() {
-            return Remainder::Matrix(Matrix::of(&self.plain.ring));
-        }
-        if self.plain.quotient {
-            return Remainder::Quotient;
-        }
-        let (own, growth) = (self.sum(self.ranges), self.growth());
-        if self.wraps() {
-            return Remainder::Sums(growth);
-        }
-        let Ok(most) = i64::try_from(own.saturating_mul(growth)) else {
-            return Remainder::Residues;
-        };
-        let short = |most: i128| most <= i128::from(i32::MAX);
-        let near = match self.q > SMALL {
-            true => most <= LARGEST && Steps::of(self.q, most).is_some(),
-            false => ReduceMethod::exact(self.q, LONG_BITS, most).is_some(),
-        };
-        let suits = near && short(own) == short(most.into());
-        if suits { Remainder::Sums(growth) } else { Remainder::Residues }
-    }
-
-    /// How many times as large sums become at most when they are folded as they are.
-    fn growth(&self) -> i128 {
-        let (n, terms) = (self.n, self.plain.terms());
-        let mut growth = vec![1i128; 2 * n - 1];
-        for k in (n..2 * n - 1).rev() {
-            for &(i, c) in &terms {
-                let more = growth[k].saturating_mul(i128::from(c.abs()));
-                growth[k - n + i] = growth[k - n + i].saturating_add(more);
-            }
-        }
-        growth.into_iter().max().unwrap_or(1)
-    }
-
     /// The largest sum that an array keeps.
     fn kept(&self) -> i128 {
-        match &self.remainder {
-            Remainder::Quotient => self.sum([self.any; 2]),
-            Remainder::Matrix(_) => self.sum(self.ranges),
-            _ => self.most(),
+        match self.plain.quotient {
+            true => self.sum([self.any; 2]),
+            false => self.most(),
         }
     }
 
     /// The largest sum that is ever reduced.
     fn most(&self) -> i128 {
         let own = self.sum(self.ranges);
-        match &self.remainder {
-            Remainder::Sums(growth) => own.saturating_mul(*growth),
-            Remainder::Quotient => self.sum([self.any; 2]) + own,
-            Remainder::Matrix(matrix) => {
-                own + matrix.most().iter().map(|&m| i128::from(m)).sum::<i128>()
-            }
-            Remainder::Residues => {
-                // A coefficient that is folded is a residue, at most q even where it is not canonical.
-                let terms = self.plain.terms();
-                let times: i128 = terms.iter().map(|&(_, c)| i128::from(c.abs())).sum();
-                own + times * i128::from(self.q)
-            }
+        if self.plain.quotient {
+            return self.sum([self.any; 2]) + own;
         }
+        // A coefficient that is folded is a residue, at most q even where it is not canonical.
+        let times: i128 = self.plain.terms().iter().map(|&(_, c)| i128::from(c.abs())).sum();
+        own + times * i128::from(self.q)
     }
 
-    /// A procedure (u, t, beside …) that reduces `count` sums within a bound. With `canonical` it makes canonical residues in
-    /// words of so many bits. Without, it makes residues as small as one or two quotients leave.
+    /// A procedure (u, t), or (u, t, s) for t − s, that reduces `count` sums within a bound. With `canonical` it makes canonical
+    /// residues in words of so many bits. Without, it makes residues as small as one or two quotients leave.
     fn reduce(
         &mut self,
         (name, count): (&str, usize),
-        (most, beside): (i64, &[Beside]),
+        (most, subtract): (i64, bool),
         canonical: Option<u8>,
     ) -> ProcedureId {
         let Some(steps) = Steps::of(self.q, most) else { unreachable!("looked at before") };
@@ -364,19 +238,17 @@ impl Writing<'_> {
         let align = usize::from(to) / 8;
         let u = builder.ranged("u", output, count, align, canonical.then_some(range));
         builder.narrow(u, if canonical && !frozen { to } else { steps.bits() });
-        let own = most - beside.iter().map(Beside::reach).sum::<i64>();
-        let first = Beside { name: "t", bits: self.sums, most: own, times: Times::One };
-        let arrays = [&[first], beside].concat();
-        let arrays: Vec<(BufferId, Times)> = (arrays.into_iter())
-            .map(|Beside { name, bits, most, times }| {
-                let range = Some((-most, most));
-                (builder.parameter(name, Role::Input, (count, bits), range), times)
-            })
-            .collect();
+        let size = (count, self.sums);
+        let mut sums = |name: &str| builder.parameter(name, Role::Input, size, Some((-most, most)));
+        let (t, s) = (sums("t"), subtract.then(|| sums("minus")));
         let zero = Index::at(0);
         // One by one: the prover follows quotients of vectors of such words in few of the forms that compilers have.
         let body = each(&mut builder, count, 1, &|block, here| {
-            let mut a = here.sum(block, &arrays);
+            let mut a = here.load(block, t, &zero);
+            if let Some(s) = s {
+                let other = here.load(block, s, &zero);
+                a = block.sub(a, other);
+            }
             for &method in &steps.methods {
                 a = block.reduced(a, method);
             }
@@ -386,7 +258,7 @@ impl Writing<'_> {
         self.written.border(name, steps.bound);
         let mut made = builder.finish_behind(&mut self.written.procedures);
         if frozen {
-            made = self.freeze((name, count), made, (&steps, beside.len()), to);
+            made = self.freeze((name, count), made, (&steps, subtract), to);
         }
         made
     }
@@ -396,7 +268,7 @@ impl Writing<'_> {
         &mut self,
         (name, count): (&str, usize),
         reduce: ProcedureId,
-        (steps, beside): (&Steps, usize),
+        (steps, subtract): (&Steps, bool),
         to: u8,
     ) -> ProcedureId {
         let mut builder = Builder::new(&format!("{name}_frozen"), None, self.modulus(DOT_BITS));
@@ -404,7 +276,7 @@ impl Writing<'_> {
         let u = builder.parameter("u", Role::Output, (count, to), Some(self.any));
         let mut arguments = Vec::new();
         let known = &self.written.procedures[reduce.0 as usize].buffers;
-        for Buffer { name, role, words, bits, range, .. } in &known[1..2 + beside] {
+        for Buffer { name, role, words, bits, range, .. } in &known[1..2 + usize::from(subtract)] {
             arguments.push(builder.parameter(name, role.clone(), (*words, *bits), *range));
         }
         let range = (-steps.bound, steps.bound);

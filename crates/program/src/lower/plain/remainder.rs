@@ -1,8 +1,7 @@
 //! The remainder by f of sums H·x^n + L.
 //!
-//! *Folded*: x^n is −Σ c_i·x^i, so c_i times H_k is taken from sum k + i for each term of f, from the highest k on. H_k is
-//! reduced first, unless sums stay short without. Where the term next to x^n is d below it, d of them do not wait for each
-//! other.
+//! *Folded*: x^n is −Σ c_i·x^i, so H_k is reduced, and c_i times it is taken from sum k + i for each term of f, from the
+//! highest k on. Where the term next to x^n is d below it, d of them do not wait for each other.
 //!
 //! *By the quotient*: the first n coefficients of L − Q·f, with Q = ⌊H·μ/x^(n−2)⌋ and μ = ⌊x^(2n−2)/f⌋.
 
@@ -12,35 +11,36 @@ use crate::lower::general::reciprocal;
 use ringforge_ring::zq;
 
 impl Writing<'_> {
-    /// The last step, sums in t with what is beside them, to c.
-    pub(super) fn end(
+    /// The last step, sums in t, from which those in s are taken, to c.
+    fn end(
         &mut self,
         builder: &mut Builder,
         c: BufferId,
-        (t, beside): (BufferId, &[(BufferId, Beside)]),
+        (t, s): (BufferId, Option<BufferId>),
         most: i64,
     ) {
+        let zero = Index::at(0);
         let body = if self.wraps() {
-            let zero = Index::at(0);
             let up = self.memory - self.q.trailing_zeros() as u8;
-            let more = beside.iter().map(|&(buffer, Beside { times, .. })| (buffer, times));
-            let arrays: Vec<(BufferId, Times)> =
-                [(t, Times::One)].into_iter().chain(more).collect();
             each(builder, self.n, REGISTERS.lanes(self.sums), &|block, here| {
-                let a = here.sum(block, &arrays);
-                let a = block.sign_extended(a, up);
+                let mut a = here.load(block, t, &zero);
+                if let Some(s) = s {
+                    let other = here.load(block, s, &zero);
+                    a = block.sub(a, other);
+                }
+                a = block.sign_extended(a, up);
                 here.store(block, c, &zero, a);
             })
         } else {
-            let (buffers, arrays): (Vec<BufferId>, Vec<Beside>) = beside.iter().copied().unzip();
-            let procedure = self.reduce(("last", self.n), (most, &arrays), Some(self.memory));
-            vec![call(procedure, [c, t].into_iter().chain(buffers))]
+            let to = Some(self.memory);
+            let procedure = self.reduce(("last", self.n), (most, s.is_some()), to);
+            vec![call(procedure, [Some(c), Some(t), s].into_iter().flatten())]
         };
         builder.stage("canonical residues of the sums", "", body);
     }
 
-    /// The exported procedure that folds sums by f, as they are or as residues.
-    pub(super) fn folded(&mut self, as_they_are: bool) -> Procedure {
+    /// The exported procedure that folds sums by f.
+    pub(super) fn folded(&mut self) -> Procedure {
         let (n, lanes) = (self.n, REGISTERS.lanes(self.sums));
         let product = self.product("product", self.ranges, 0..2 * n - 1);
         let (mut builder, [c, a, b]) = self.exported();
@@ -51,9 +51,10 @@ impl Writing<'_> {
         let apart = self.plain.apart();
         let size = if apart < lanes { 1 } else { apart / lanes * lanes }.min(n - 1).max(1);
         let (whole, rest) = ((n - 1) / size, (n - 1) % size);
-        let r = Steps::of(self.q, most).filter(|_| !as_they_are).map(|steps| {
-            builder.kept("r", Role::Local, size.next_multiple_of(lanes), steps.bits())
-        });
+        let r = builder.local("r", size.next_multiple_of(lanes));
+        if let Some(steps) = Steps::of(self.q, most).filter(|_| !self.wraps()) {
+            builder.narrow(r, steps.bits());
+        }
         let counter = builder.counter();
         // The sums of one round, the highest first.
         let first =
@@ -67,7 +68,7 @@ impl Writing<'_> {
             body.extend(self.round(&mut builder, (t, r), &Index::at(n), rest, most));
         }
         builder.stage("sums of degree n and above folded by f", "", body);
-        self.end(&mut builder, c, (t, &[]), most);
+        self.end(&mut builder, c, (t, None), most);
         builder.finish()
     }
 
@@ -75,7 +76,7 @@ impl Writing<'_> {
     fn round(
         &mut self,
         builder: &mut Builder,
-        (t, r): (BufferId, Option<BufferId>),
+        (t, r): (BufferId, BufferId),
         first: &Index,
         size: usize,
         most: i64,
@@ -83,9 +84,9 @@ impl Writing<'_> {
         let (n, lanes) = (self.n, REGISTERS.lanes(self.sums));
         let zero = Index::at(0);
         let (mut body, mut from, mut at) = (Vec::new(), t, first.clone());
-        if let Some(r) = r {
+        if !self.wraps() {
             let name = format!("upper{size}");
-            let procedure = self.reduce((&name, size), (most, &[]), None);
+            let procedure = self.reduce((&name, size), (most, false), None);
             let arguments = vec![(r, zero.clone()), (t, first.clone())];
             body.push(Stmt::Call { procedure, arguments });
             (from, at) = (r, zero);
@@ -133,14 +134,12 @@ impl Writing<'_> {
         let body = self.residues(&mut builder, h, (s, n - 2), most);
         builder.stage("the quotient by f", "", body);
         builder.stage("quotient times f", "", vec![call(lower, [s, h, f])]);
-        let reach = self.sum([self.any; 2]) as i64;
-        let minus = Beside { name: "minus", bits: self.sums, most: reach, times: Times::Minus };
-        self.end(&mut builder, c, (t, &[(s, minus)]), most);
+        self.end(&mut builder, c, (t, Some(s)), most);
         builder.finish()
     }
 
     /// n − 1 sums from a place on as residues, and a zero behind them.
-    pub(super) fn residues(
+    fn residues(
         &mut self,
         builder: &mut Builder,
         h: BufferId,
@@ -159,7 +158,7 @@ impl Writing<'_> {
             let mut written = self.written.procedures.iter();
             let procedure = match written.rposition(|p| p.name.starts_with("residues")) {
                 Some(known) => ProcedureId(known as u32),
-                None => self.reduce(("residues", count), (most, &[]), Some(self.memory)),
+                None => self.reduce(("residues", count), (most, false), Some(self.memory)),
             };
             vec![Stmt::Call { procedure, arguments: vec![(h, zero), (t, Index::at(from))] }]
         };
