@@ -42,7 +42,6 @@
  *   depth = 3
  *   fused-dot = false
  *   inner-products = [2, 3, 4]
- *   merge = 0
  *   multiply = "montgomery"
  *   narrow = "montgomery"
  *   operands = "apart"

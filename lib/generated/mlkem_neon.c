@@ -35,7 +35,6 @@
  *   fused-dot = false
  *   in-order = 0
  *   inner-products = [2, 3, 4]
- *   merge = 0
  *   multiply = "montgomery"
  *   narrow = "montgomery"
  *   operands = "apart"

@@ -43,7 +43,6 @@
  *   rounds = 200
  *   rows = false
  *   scale = "inverse"
- *   split-sums = 64
  *   unroll = 1
  *   weights = "apart"
  *   word = 16

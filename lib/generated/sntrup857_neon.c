@@ -41,7 +41,6 @@
  *   rounds = 200
  *   rows = false
  *   scale = "inverse"
- *   split-sums = 64
  *   unroll = 1
  *   weights = "within"
  *   word = 16

@@ -32,12 +32,11 @@ fn values(key: &str) -> &'static [&'static str] {
         "freeze" => {
             &["'minimum'", "'plantard'", "{ montgomery-biased = { k = 1 } }", "'montgomery'"]
         }
-        "scale" => &["'final'", "'last'", "'inverse'"],
+        "scale" => &["'last'", "'inverse'"],
         "fused-dot" | "rotate-registers" | "wide-sums" | "rows" | "interleave" => {
             &["true", "false"]
         }
         "unroll" => &["2", "3", "5", "64", "1"],
-        "split-sums" => &["1", "2", "64"],
         "base" => &["'lanes'", "'broadcast-dot'"],
         "weights" => &["'within'", "'apart'"],
         "fuse" => &["1000", "24", "0"],
@@ -50,7 +49,6 @@ fn values(key: &str) -> &'static [&'static str] {
         "order" => &["'standard'", "'own'"],
         "straight" => &["0", "100000"],
         "depth" => &["1", "2", "4"],
-        "merge" => &["1", "2"],
         "operands" => &["'together'", "'apart'"],
         "reductions" => &["['no.such.site']", "[]"],
         "inner-products" => &["[3]", "[2, 4]"],

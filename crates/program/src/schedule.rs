@@ -45,8 +45,6 @@ pub struct Schedule {
     pub fused_dot: bool,
     /// Base products per iteration of their loop.
     pub unroll: u32,
-    /// Sums of more terms than this are split in two, for latency.
-    pub split_sums: u32,
     /// How blocks are multiplied.
     pub base: BaseProducts,
     /// By lanes, squares of words are transposed by interleaving registers, else by strided stores; absent: interleaved where
@@ -93,8 +91,6 @@ pub struct Schedule {
     pub straight: u32,
     /// Most levels on whole registers between load and store, 1 to 3.
     pub depth: u32,
-    /// Levels on whole registers that the pass with shuffles takes with it.
-    pub merge: u32,
     /// Whether a product's operands are transformed one after the other, or side by side.
     pub operands: Operands,
     /// Every entry point gets one more, for arrays that hold so many elements of the ring; 1 for none.
@@ -183,8 +179,6 @@ pub enum ScalePlace {
     Inverse,
     /// The same, in the last of its steps instead of the first one, where blocks fill registers.
     Last,
-    /// In the final reduction: one more product for each output.
-    Final,
 }
 
 /// Largest magnitudes that a stage may leave.
@@ -229,7 +223,6 @@ impl Default for Schedule {
             scale: ScalePlace::Inverse,
             fused_dot: false,
             unroll: 1,
-            split_sums: 64,
             base: BaseProducts::BroadcastDot,
             interleave: None,
             weights: Weights::Apart,
@@ -246,7 +239,6 @@ impl Default for Schedule {
             order: Order::Own,
             straight: 256,
             depth: 3,
-            merge: 0,
             operands: Operands::Apart,
             batch: 1,
             inner_products: Vec::new(),
@@ -391,7 +383,6 @@ impl Schedule {
     fn out_of_range(&self) -> Option<String> {
         let counts = [
             ("unroll", self.unroll, 1, 64),
-            ("split-sums", self.split_sums, 1, u32::MAX),
             ("rounds", self.rounds, 1, 1_000_000),
             ("depth", self.depth, 1, 4),
             ("batch", self.batch, 1, 8),

@@ -74,7 +74,6 @@ keys! {
         scale: ScalePlace = "scale", scale;
         fused_dot: bool = "fused-dot", fused_dot;
         unroll: u32 = "unroll", unroll;
-        split_sums: u32 = "split-sums", split_sums;
         base: BaseProducts = "base", base;
         interleave: Option<bool> = "interleave", interleave;
         weights: Weights = "weights", weights;
@@ -91,7 +90,6 @@ keys! {
         order: Order = "order", order;
         straight: u32 = "straight", straight;
         depth: u32 = "depth", depth;
-        merge: u32 = "merge", merge;
         operands: Operands = "operands", operands;
         batch: u32 = "batch", batch;
         forward_first: i64 = "limits.forward-first", limits.forward_first;

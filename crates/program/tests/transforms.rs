@@ -291,7 +291,7 @@ fn kinds_and_levels() {
         let plan = Plan::parse(&text).unwrap();
         for schedule in schedules() {
             check(&plan, &schedule);
-            check(&plan, &Schedule { straight: 0, merge: 2, ..schedule });
+            check(&plan, &Schedule { straight: 0, ..schedule });
         }
     }
 }
@@ -311,8 +311,8 @@ fn splits_in_two_and_three() {
         schedules().iter().for_each(|schedule| {
             check(&plan, schedule);
         });
-        for merge in [1, 2] {
-            check(&plan, &Schedule { straight: 0, merge, depth: 2, ..Schedule::default() });
+        for depth in [1, 2] {
+            check(&plan, &Schedule { straight: 0, depth, ..Schedule::default() });
         }
     }
     for (ring, radices) in [

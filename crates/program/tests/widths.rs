@@ -32,7 +32,6 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("program/src/lower/sums.rs", "GROUPS", "groups of rows"),
     ("program/src/lower/plain/mod.rs", "usize::from(to) / 8", "bytes of a word"),
     ("program/src/place.rs", "c <= 8", "the largest product by shifts"),
-    ("program/src/schedule.rs", "split_sums", "terms of a sum"),
     ("program/src/schedule.rs", "karatsuba_from", "size of a product"),
     ("program/src/schedule.rs", "inner_products", "terms of a sum"),
     ("program/src/schedule.rs", "straight", "n of a transform"),

@@ -123,25 +123,14 @@ impl Lowering<'_> {
 
     /// Σ over `pairs` of broadcast pair × loaded pairs, for even and odd outputs, narrowed.
     pub fn dot(&self, block: &mut Block, pairs: usize, term: &Term) -> Value {
-        self.dot_of(block, pairs, pairs > self.schedule.split_sums() as usize, term)
-    }
-
-    /// The same, as two sums where they are `split`.
-    pub fn dot_of(&self, block: &mut Block, pairs: usize, split: bool, term: &Term) -> Value {
-        let mut sums: [[Option<Value>; 2]; 2] = [[None; 2]; 2];
+        let mut sums: [Option<Value>; 2] = [None; 2];
         for i in 0..pairs {
             let (pair, loads) = term(block, i);
-            for (parity, load) in loads.into_iter().enumerate() {
+            for (sum, load) in sums.iter_mut().zip(loads) {
                 let other = block.push(load);
-                let sum = &mut sums[usize::from(split && i % 2 == 1)][parity];
                 *sum = Some(self.dot_add(block, *sum, pair, other));
             }
         }
-        let [first, second] = sums;
-        let total = [0, 1].map(|parity| match second[parity] {
-            Some(more) => Some(block.plus_wide(first[parity], more)),
-            None => first[parity],
-        });
-        self.narrowed(block, total)
+        self.narrowed(block, sums)
     }
 }

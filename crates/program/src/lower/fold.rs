@@ -1,7 +1,6 @@
-//! The final reduction mod f: sums of shifted loads, the last factor, freezing, stores of exactly
-//! n words.
+//! The final reduction mod f: sums of shifted loads, freezing, stores of exactly n words.
 
-use super::{LowerError, Lowering, word};
+use super::{LowerError, Lowering, within, word};
 use crate::bounds::WORD;
 use crate::build::{Builder, repeat};
 use crate::ir::*;
@@ -97,7 +96,6 @@ impl Lowering<'_> {
     pub fn fold(
         &mut self,
         reduction: &ReduceMod,
-        factor: u64,
         full: &[BufferId],
         bound: i64,
         words: usize,
@@ -106,7 +104,7 @@ impl Lowering<'_> {
         let (q, lanes) = (self.q, self.lanes);
         let rows = reduction.rows();
         let registers = registers(&rows, lanes, words);
-        let (schedule, bounds) = (self.schedule, &mut self.bounds);
+        let (schedule, bounds) = (self.schedule, &self.bounds);
         let write: &mut Write<LowerError> = &mut |block, terms, at, count| {
             let (mut sum, mut most): (Option<Value>, i64) = (None, 0);
             for term in terms {
@@ -126,11 +124,14 @@ impl Lowering<'_> {
                 sum = Some(block.joined(sum, v, term.coefficient != 1));
             }
             let mut value = sum.unwrap_or_else(|| block.splat(0));
-            if factor != 1 {
-                most = bounds.product(factor, most);
-                value = block.times(value, Factor::Splat(factor), schedule.multiply());
-            }
             let method = schedule.freeze().unwrap_or_else(|| cheapest(most, q));
+            // Not every method takes all words.
+            let (lo, hi) = method.domain(q);
+            if most > hi.min(-lo) {
+                value = block.reduced(value, schedule.reduce());
+                most = bounds.reduce(most);
+            }
+            within("final reduction", hi.min(-lo), most)?;
             let value = block.push(Op::Freeze { a: value, method });
             block.store_first((c, at(0)), value, (count, lanes));
             Ok(())

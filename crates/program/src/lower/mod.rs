@@ -38,7 +38,7 @@ use crate::bounds::Bounds;
 use crate::build::Builder;
 use crate::ir::*;
 use crate::method::{FreezeMethod, Modulus, MulMethod, ReduceMethod};
-use crate::schedule::{Layout, ScalePlace, Schedule};
+use crate::schedule::{Layout, Schedule};
 use crate::settle::{Choices, Refused, Settled, Verdict, shown};
 use crate::together::batch;
 pub use error::LowerError;
@@ -354,22 +354,18 @@ impl<'a> Lowering<'a> {
         self.builder.product((self.n, SHORT), [(-self.operand, self.operand); 3])
     }
 
-    /// The remainder by f, times a factor.
-    fn reduction(&self, lift: &Lift, factor: u64) -> Result<ReduceMod, LowerError> {
+    /// The remainder by f.
+    fn reduction(&self, lift: &Lift) -> Result<ReduceMod, LowerError> {
         let refused = || {
             let node = self.plan.root.to_form();
             unsupported(node, "the outermost lift reduces mod f", "lift in a ring")
         };
-        lift.reduction(factor).ok_or_else(refused)
+        lift.reduction(1).ok_or_else(refused)
     }
 
-    /// The scale that the unreduced product shall have when the final stage gets it, and what that stage
-    /// multiplies by; `made` is the scale that the base products leave.
-    fn scales(&self, made: Unit) -> Result<(Unit, u64), LowerError> {
-        let freeze = self.schedule.freeze().unwrap_or(FreezeMethod::Montgomery).scale(self.q)?;
-        Ok(match self.schedule.scale() {
-            ScalePlace::Inverse | ScalePlace::Last => (freeze.inverted(), 1),
-            ScalePlace::Final => (made, made.times(freeze).inverse()),
-        })
+    /// The scale that the unreduced product shall have when the final stage gets it.
+    fn scale(&self) -> Result<Unit, LowerError> {
+        let freeze = self.schedule.freeze().unwrap_or(FreezeMethod::Montgomery);
+        Ok(freeze.scale(self.q)?.inverted())
     }
 }

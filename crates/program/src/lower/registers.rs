@@ -36,11 +36,10 @@ impl Lowering<'_> {
         let full = self.builder.local("full", words);
 
         let main_scale = main.scale.times(self.products_scale(&main.convolution)?);
-        let (target, last_factor) = self.scales(main_scale)?;
-        let scales = (main_scale, target);
+        let scales = (main_scale, self.scale()?);
         let bound = self.through_registers((main, crt), &operands, full, scales)?;
         self.written.border("unreduced product", bound);
-        let reduction = self.reduction(lift, last_factor)?;
+        let reduction = self.reduction(lift)?;
         // What the last registers read behind the product must be there.
         let written = written(&lift.inner, lanes).unwrap_or(words);
         let read = fold::registers(&reduction.rows(), lanes, words);
@@ -50,7 +49,7 @@ impl Lowering<'_> {
         if ends.max().is_some_and(|end| end > written) {
             self.zeros_behind(full, written, words);
         }
-        self.fold(&reduction, last_factor, &[full], bound, words, c)
+        self.fold(&reduction, &[full], bound, words, c)
     }
 
     /// Both operands as the products read them: where they are, or copied, reduced or with the words of a's pairs `swapped`.

@@ -40,7 +40,7 @@ impl Lowering<'_> {
         let high = self.builder.local("high", (blocks + 1) * lanes);
 
         let left = main.scale.times(METHOD.scale(q)?).times(self.spared(&main.convolution)?);
-        let (target, last_factor) = self.scales(left)?;
+        let target = self.scale()?;
 
         let (forward, bounds) = self.forward_blocks(main, held)?;
         let arguments = [a, b].map(|buffer| vec![(buffer, Index::at(0))]);
@@ -82,9 +82,9 @@ impl Lowering<'_> {
 
         let bound = 2 * bounds.iter().copied().max().unwrap_or(0);
         self.written.border("unreduced product", bound);
-        let reduction = self.reduction(lift, last_factor)?;
+        let reduction = self.reduction(lift)?;
         let summands = if self.schedule.fuse() > 0 { &[full, high][..] } else { &[full] };
-        self.fold(&reduction, last_factor, summands, bound, words, c)
+        self.fold(&reduction, summands, bound, words, c)
     }
 
     /// The procedure for the forward transform of an operand, and the bounds of what it leaves.

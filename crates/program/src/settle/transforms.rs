@@ -117,7 +117,6 @@ fn candidate<'a>(
             shape: Square { registers: Registers { bits: width, part }, bits },
             shuffles,
             standard: choices.order() == Order::Standard,
-            with: if wide { choices.merge() } else { 0 },
             depth: choices.depth().clamp(1, 4),
         };
         let why = match lanes.is_power_of_two() {

@@ -239,7 +239,7 @@ impl Lowering<'_> {
     }
 
     fn pairs(&self, block: &mut Block, work: &Register, terms: std::ops::Range<usize>) -> Value {
-        self.dot_of(block, terms.len().div_ceil(2), false, &|block, pair| {
+        self.dot(block, terms.len().div_ceil(2), &|block, pair| {
             let i = terms.start + 2 * pair;
             let pair = block.push(Op::BroadcastPair { buffer: work.a, at: (work.at)(i) });
             let load =

@@ -52,8 +52,7 @@ impl Machine<'_> {
             let reach = self.shuffled();
             let apart = self.apart();
             let to = if self.standard { apart.clone() } else { self.own() };
-            let (outside, all) = (self.outside(), self.levels().len());
-            let first = outside - self.extra();
+            let (first, all) = (self.outside(), self.levels().len());
             let title = format!("{} levels within registers", all - first);
             passes.push(self.pass(&title, &reach, (&self.middle(), &to), &|hand| {
                 let rounds = self.rounds();
@@ -99,7 +98,7 @@ impl Machine<'_> {
             }
             let middle = self.middle();
             let loaded = if self.standard && !striding { &identity } else { &middle };
-            let first = self.outside() - self.extra();
+            let first = self.outside();
             let work = |hand: &mut Hand| {
                 let rounds = self.rounds();
                 let mut left = all;

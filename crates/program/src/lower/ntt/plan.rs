@@ -45,8 +45,6 @@ pub struct Machine<'a> {
     pub shuffles: Shuffles,
     /// Whether transformed arrays are in standard order.
     pub standard: bool,
-    /// Levels on whole registers that the pass with shuffles takes with it.
-    pub with: u32,
     /// Most levels in two on whole registers in one pass.
     pub depth: u32,
 }
@@ -140,7 +138,7 @@ impl Machine<'_> {
             );
             return Some((why, "one more level in two".into()));
         }
-        let side_by_side = self.side_by_side(0).len();
+        let side_by_side = self.side_by_side().len();
         (side_by_side < needed).then(|| {
             let why = format!(
                 "{needed} levels in two on whole registers are needed, and there are {side_by_side}"
@@ -157,36 +155,24 @@ impl Machine<'_> {
         }
     }
 
-    /// The digits of blocks that lie side by side, the lowest levels in two but the `extra` last on whole
-    /// registers.
-    fn side_by_side(&self, extra: usize) -> Vec<Axis> {
+    /// The digits of blocks that lie side by side, the lowest levels in two on whole registers.
+    fn side_by_side(&self) -> Vec<Axis> {
         let levels = self.levels();
-        let outer = levels[..self.outside() - extra].iter().rev();
+        let outer = levels[..self.outside()].iter().rev();
         outer.filter(|level| level.radix == 2).take(self.needed()).copied().collect()
-    }
-
-    /// Levels on whole registers that the shuffled pass takes with it.
-    pub(super) fn extra(&self) -> usize {
-        match self.shuffles {
-            Shuffles::Striding => 0,
-            Shuffles::Interleaving => {
-                let fits = |&k: &usize| self.side_by_side(k).len() == self.needed();
-                (0..=(self.with as usize).min(self.outside())).rev().find(fits).unwrap_or(0)
-            }
-        }
     }
 
     /// The levels of the passes on whole registers, each of at most 2^depth registers.
     pub(super) fn outer_levels(&self) -> Vec<Range<usize>> {
         let levels = self.levels();
         let all = match self.inside() {
-            true => self.outside() - self.extra(),
+            true => self.outside(),
             false => levels.len(),
         };
         // The last pass before strided stores has the levels of the blocks side by side.
         let mut cut = all;
         if self.inside() && self.shuffles == Shuffles::Striding {
-            let beside = self.side_by_side(0);
+            let beside = self.side_by_side();
             while cut > 0 && beside.contains(&levels[cut - 1]) {
                 cut -= 1;
             }
@@ -250,7 +236,7 @@ impl Machine<'_> {
         // The loops that a power of two always has come first.
         let cuts = [below].into_iter().chain((0..=reach.rest.len()).filter(|&cut| cut != below));
         // Then blocks side by side in the same group, if there are such.
-        let beside = self.side_by_side(self.extra());
+        let beside = self.side_by_side();
         let (more, rest): (Vec<Axis>, Vec<Axis>) =
             reach.rest.iter().partition(|axis| beside.contains(axis));
         let chosen = ascending([&reach.chosen[..], &more].concat());
@@ -294,9 +280,9 @@ impl Machine<'_> {
 
     /// The shuffled pass: what chooses its registers, what its lanes are, and the rest.
     pub(super) fn shuffled(&self) -> Reach {
-        let (levels, extra) = (self.levels(), self.extra());
-        let beside = self.side_by_side(extra);
-        let rest = levels[..self.outside() - extra].iter().filter(|level| !beside.contains(level));
+        let levels = self.levels();
+        let beside = self.side_by_side();
+        let rest = levels[..self.outside()].iter().filter(|level| !beside.contains(level));
         let rest = ascending(rest.copied().collect());
         match self.shuffles {
             Shuffles::Striding => {
@@ -310,8 +296,6 @@ impl Machine<'_> {
                 chosen.extend(
                     (1..=self.needed()).map(|k| Axis { distance: self.block() >> k, radix: 2 }),
                 );
-                // The block is that of the last level outside; with extra levels still several.
-                chosen.extend(&levels[self.outside() - extra..self.outside()]);
                 let lanes = [vec![Axis::neighbours(part)], beside].concat();
                 Reach { chosen: ascending(chosen), lanes, rest }
             }

@@ -144,7 +144,6 @@ pub(super) fn lower(
         shape: Square { registers, bits: SHORT },
         shuffles,
         standard: schedule.order() == Order::Standard,
-        with: if shuffles == Shuffles::Interleaving { schedule.merge() } else { 0 },
         depth: schedule.depth().clamp(1, 4),
     };
     if let Some((why, works)) = machine.refused() {
