@@ -466,15 +466,16 @@ fn plans(all: &Value, of: Option<&str>) -> String {
 
 /// Marks for a plan's notes, each of which gets a number where it is new.
 fn marks(line: &Value, notes: &mut Vec<String>) -> String {
-    let mark = |note: &Value| {
+    let number = |note: &Value| {
         let note = text(note);
         let at = notes.iter().position(|known| *known == note).unwrap_or(notes.len());
         if at == notes.len() {
             notes.push(note);
         }
-        format!(" {}", raised(at))
+        at
     };
-    list(&line["notes"]).iter().map(mark).collect()
+    let numbers: BTreeSet<usize> = list(&line["notes"]).iter().map(number).collect();
+    numbers.into_iter().map(|at| format!(" {}", raised(at))).collect()
 }
 
 /// ¹, ², … for 0, 1, ….

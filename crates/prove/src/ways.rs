@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 const SEARCH: Duration = Duration::from_secs(2);
 /// Elements that are named.
 const NAMED: usize = 4;
+/// Operands from here on are the places of regions in memory.
+const PLACES: u16 = 0x8000;
 
 /// The operands that a search gives values.
 pub(crate) struct Operands<'a> {
@@ -25,7 +27,7 @@ pub(crate) struct Operands<'a> {
 
 /// The elements that differ between two inputs for which `term` does too, in words; [`None`] if none are found.
 pub(crate) fn two(graph: &Graph, term: NodeId, operands: &Operands) -> Option<String> {
-    let (graph, term, inputs, constants) = placed(graph, term);
+    let Placed { graph, term, inputs, constants, addresses } = placed(graph, term);
     let tape = Tape::new(&graph, &[term]).ok()?;
     let (until, mut random) = (Instant::now() + SEARCH, Random(0x9e37_79b9_7f4a_7c15));
     let mut first: Option<(u64, Vec<Vec<i64>>)> = None;
@@ -56,13 +58,24 @@ pub(crate) fn two(graph: &Graph, term: NodeId, operands: &Operands) -> Option<St
         if inputs.iter().any(|&input| at(&memory, input).is_none()) {
             return None;
         }
-        let value = tape.run(|o, i| at(&memory, (o, i)).unwrap_or(0) as u64)[0];
+        let value_at = |memory: &[Vec<i64>], shift: u64| {
+            tape.run(|o, i| match o.checked_sub(PLACES) {
+                Some(region) => place(region, addresses.unwrap_or(64), shift),
+                None => at(memory, (o, i)).unwrap_or(0) as u64,
+            })[0]
+        };
+        let value = value_at(&memory, 0);
         let Some((other, before)) = &first else {
             first = Some((value, memory));
             continue;
         };
         if *other == value {
             continue;
+        }
+        // The case at hand may exclude a place that makes the difference: then it says nothing.
+        let everywhere = || shifts().all(|s| value_at(before, s) != value_at(&memory, s));
+        if addresses.is_some() && !everywhere() {
+            return None;
         }
         let differ: Vec<(u16, u32)> =
             inputs.into_iter().filter(|&x| at(before, x) != at(&memory, x)).collect();
@@ -82,8 +95,30 @@ pub(crate) fn two(graph: &Graph, term: NodeId, operands: &Operands) -> Option<St
     None
 }
 
-/// The term with the regions somewhere in memory, far from each other; its inputs, and numbers near its constants.
-fn placed(graph: &Graph, root: NodeId) -> (Graph, NodeId, Vec<(u16, u32)>, Vec<i64>) {
+/// A term whose addresses are inputs, like elements.
+struct Placed {
+    graph: Graph,
+    term: NodeId,
+    inputs: Vec<(u16, u32)>,
+    /// Numbers near those that it holds.
+    constants: Vec<i64>,
+    /// Bits of the addresses that it holds, if it holds any.
+    addresses: Option<u8>,
+}
+
+/// Where a region begins: far from all others, and at a residue modulo 4096 that shifts go through, bit by bit.
+fn place(region: u16, width: u8, shift: u64) -> u64 {
+    let apart = if width == 32 { 20 } else { 32 };
+    ((u64::from(region) + 1) << apart).wrapping_add(shift)
+}
+
+/// The residues of addresses modulo 64, and the multiples of 64 modulo 4096.
+fn shifts() -> impl Iterator<Item = u64> {
+    (0..64).chain((0..64).map(|k| 64 * k))
+}
+
+/// The term with what it depends on as inputs.
+fn placed(graph: &Graph, root: NodeId) -> Placed {
     let (mut cone, mut seen, mut next) = (vec![root], FxHashSet::from_iter([root]), 0);
     while next < cone.len() {
         cone.extend(graph.node(cone[next]).args.iter().filter(|a| seen.insert(**a)));
@@ -91,7 +126,7 @@ fn placed(graph: &Graph, root: NodeId) -> (Graph, NodeId, Vec<(u16, u32)>, Vec<i
     }
     cone.sort_unstable();
     let mut out = Graph::new();
-    let (mut inputs, mut constants) = (Vec::new(), Vec::new());
+    let (mut inputs, mut constants, mut addresses) = (Vec::new(), Vec::new(), None);
     let mut new: FxHashMap<NodeId, NodeId> = FxHashMap::default();
     for id in cone {
         let node = graph.node(id);
@@ -108,9 +143,11 @@ fn placed(graph: &Graph, root: NodeId) -> (Graph, NodeId, Vec<(u16, u32)>, Vec<i
                 out.constant(node.width, c)
             }
             Op::Address { region, offset } => {
-                let apart = if node.width == 64 { 32 } else { 20 };
-                let place = ((u64::from(region) + 1) << apart).wrapping_add(offset as u64);
-                out.constant(node.width, place & u64::MAX >> (64 - node.width))
+                addresses = Some(node.width);
+                let place = out.input(node.width, PLACES.saturating_add(region), 0);
+                let offset =
+                    out.constant(node.width, offset as u64 & u64::MAX >> (64 - node.width));
+                out.add(place, offset)
             }
             ref op => {
                 let args: Vec<NodeId> = node.args.iter().map(|a| new[a]).collect();
@@ -121,5 +158,5 @@ fn placed(graph: &Graph, root: NodeId) -> (Graph, NodeId, Vec<(u16, u32)>, Vec<i
     }
     inputs.sort_unstable();
     inputs.dedup();
-    (out, new[&root], inputs, constants)
+    Placed { graph: out, term: new[&root], inputs, constants, addresses }
 }

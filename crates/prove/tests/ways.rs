@@ -59,3 +59,41 @@ fn what_is_not_decided_is_neither_proved_nor_refuted() {
     let r = run(&code(&check), &["-O1"], &triple(1023));
     assert_eq!(r.verdict, Verdict::Refuted, "{}", told(&r));
 }
+
+/// A term that differs only where an address is what it cannot be: the alignment was asked for, or the convention gives it.
+#[test]
+fn places_that_cannot_be_refute_nothing() {
+    let code = |body: &str| {
+        format!(
+            "__asm__(\".globl f\\n.type f,@function\\nf: {body} jne 2f\\n1: movl $0,(%rdi)\\nret\\n\"
+                     \"2: movl $7,(%rdi)\\nret\\n.size f,.-f\");"
+        )
+    };
+    let array = |name: &str, role: &str, rest: &str| {
+        format!("{name}: role = \"{role}\"; element = \"u32\"; length = 1; range = [0, {rest}")
+    };
+    let contract = contract(
+        "f",
+        &[&array("c", "output", "9]; formula = \"0\""), &array("a", "input", "255]")],
+    );
+    let stack = |place: &str, bit: u32| {
+        format!("mov (%rsi),%edx\\n{place}\\nand %r8,%rdx\\ntest ${bit},%dl\\n")
+    };
+    for body in [
+        "mov %esi,%ecx\\nand $7,%ecx\\ncmp $4,%ecx\\njne 1f\\nmov (%rsi),%edx\\nlea 4(%rsi),%r8\\n\
+         and %r8,%rdx\\ntest $4,%dl\\n",
+        &stack("lea 8(%rsp),%r8", 8),
+        &stack("lea (%rsp),%r8\\nnot %r8", 8),
+    ] {
+        let r = run(&code(body), &["-O1"], &contract);
+        assert_eq!(r.verdict, Verdict::Unknown, "{body}: {}", told(&r));
+    }
+    // The same bit of the element is looked at wherever the stack is.
+    let r = run(&code(&stack("mov $8,%r8d", 8)), &["-O1"], &contract);
+    assert_eq!(r.verdict, Verdict::Refuted, "{}", told(&r));
+    // An address that an element is added to differs anywhere.
+    let index =
+        "void f(uint32_t *c, const uint32_t *a) { static const uint32_t t[256]; c[0] = t[a[0]]; }";
+    let r = run(index, &["-O0"], &contract);
+    assert_eq!(r.verdict, Verdict::Refuted, "{}", told(&r));
+}
