@@ -4,7 +4,7 @@
 //! passed by value. If at every point of the inputs' ranges the term, read as the contract says,
 //! fulfils the contract's formula and range, then the function fulfils the contract.
 //!
-//! Comparisons of two arrays ([`equality`]) and sorts ([`sort`]) have statements of their own.
+//! Comparisons of two arrays (`equality.rs`) and sorts (`sort.rs`) have statements of their own.
 //!
 //! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`) and renames its
 //! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of five ways:
