@@ -368,3 +368,18 @@ ringforge_testing::rest!(
     batches_are_proved,
     rings_that_nobody_listed_get_a_proved_multiplier,
 );
+
+/// The prover bounds this inverse transform less sharply than the analysis of the program does. The package then promises
+/// what is proved.
+#[test]
+#[ignore = "in the long run"]
+fn outputs_are_promised_as_wide_as_the_proof_needs() {
+    let dir = Sandbox::new();
+    for cc in compilers() {
+        let ring = ["--json", "forge", "Z7681[x]/(x^384 - x^192 + 1)", "--fresh"];
+        let run =
+            dir.ringforge(&[&ring[..], &["--target", "avx2", "--no-bench", "--cc", cc]].concat());
+        let package = run.succeeds().json();
+        all_proved(&package, &["avx2"]);
+    }
+}
