@@ -17,7 +17,7 @@
 //! The result as a function of y is decided by a diagram of its bits (`diagram.rs`), for all y.
 
 use super::diagram::tells;
-use super::project::{Projection, leaves, ones};
+use super::project::{Projection, cone, leaves, ones};
 use ringforge_contract::map::{MapContract, Returns};
 use ringforge_machine::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
@@ -308,15 +308,7 @@ pub(super) fn check(
     };
     let whole = |set: &Set| (0..all).all(|p| set[p / 64] >> (p % 64) & 1 == 1);
     // Words that the result is made of, the latest first: one of them alone must say all.
-    let mut cone = vec![result];
-    let mut seen = rustc_hash::FxHashSet::from_iter([result]);
-    let mut next = 0;
-    while next < cone.len() {
-        let args = graph.node(cone[next]).args.clone();
-        cone.extend(args.into_iter().filter(|a| seen.insert(*a)));
-        next += 1;
-    }
-    cone.sort_unstable();
+    let cone = cone(graph, &[result]);
     let mut open =
         "no word of it is zero, or has all bits set, if and only if the arrays are equal"
             .to_string();

@@ -3,7 +3,7 @@
 use super::STOPPED;
 use super::along::Along;
 use super::diagram::{Kind, kind};
-use super::project::leaves;
+use super::project::{cone, leaves};
 use crate::fun::Funs;
 use rayon::prelude::*;
 use ringforge_contract::contract::Role;
@@ -316,17 +316,8 @@ fn rebuilt(
     root: NodeId,
     by: &dyn Fn(&mut Graph, NodeId, u8) -> Option<NodeId>,
 ) -> NodeId {
-    let mut order = vec![root];
-    let mut seen = rustc_hash::FxHashSet::from_iter([root]);
-    let mut next = 0;
-    while next < order.len() {
-        let args = graph.node(order[next]).args.clone();
-        order.extend(args.into_iter().filter(|a| seen.insert(*a)));
-        next += 1;
-    }
-    order.sort_unstable();
     let mut new: FxHashMap<NodeId, NodeId> = FxHashMap::default();
-    for id in order {
+    for id in cone(graph, &[root]) {
         let node = graph.node(id).clone();
         let made = match (by(graph, id, node.width), node.op) {
             (Some(other), _) => other,

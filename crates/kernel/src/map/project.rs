@@ -267,6 +267,20 @@ pub(super) fn absolute(relative: u32, own: usize) -> usize {
     if relative % 2 == 1 { own - distance } else { own + distance }
 }
 
+/// What nodes are made of, ascending.
+pub(super) fn cone(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
+    let mut seen: rustc_hash::FxHashSet<NodeId> = roots.iter().copied().collect();
+    let mut cone: Vec<NodeId> = seen.iter().copied().collect();
+    let mut next = 0;
+    while next < cone.len() {
+        let args = graph.node(cone[next]).args.clone();
+        cone.extend(args.into_iter().filter(|a| seen.insert(*a)));
+        next += 1;
+    }
+    cone.sort_unstable();
+    cone
+}
+
 /// The inputs below a term, ascending.
 pub(super) fn leaves(graph: &Graph, root: NodeId) -> Vec<(usize, u32)> {
     let (mut seen, mut stack) = (rustc_hash::FxHashSet::default(), vec![root]);

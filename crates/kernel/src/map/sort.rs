@@ -16,6 +16,7 @@
 mod lists;
 mod terms;
 
+use super::project::cone;
 use lists::Lists;
 use ringforge_contract::map::MapContract;
 use ringforge_machine::graph::{Graph, NodeId};
@@ -60,18 +61,4 @@ pub(super) fn check(
         return Err("the words are sorted, and left in another order".into());
     }
     Ok(lists.looked)
-}
-
-/// What nodes are made of, ascending.
-fn cone(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
-    let mut seen: FxHashSet<NodeId> = roots.iter().copied().collect();
-    let mut cone: Vec<NodeId> = seen.iter().copied().collect();
-    let mut next = 0;
-    while next < cone.len() {
-        let args = graph.node(cone[next]).args.clone();
-        cone.extend(args.into_iter().filter(|a| seen.insert(*a)));
-        next += 1;
-    }
-    cone.sort_unstable();
-    cone
 }
