@@ -163,6 +163,30 @@ fn all_kems_are_right_and_leave_nothing_on_the_stack() {
     are_right_and_leave_nothing_on_the_stack(&[], &names);
 }
 
+/// What one key leaves on the stack is what any other leaves, in either form, at each level that the library accepts.
+#[test]
+#[ignore = "minutes"]
+fn by_hand_nothing_stays_on_the_stack_at_any_level() {
+    let names = ["sntrup761", "ntrulpr761", "mlkem1024", "ntruhps2048677"];
+    for compiler in arm_compilers() {
+        for level in ["-O1", "-O2", "-O3", "-Os"] {
+            for form in ["-DRINGFORGE_SMALL=0", "-DRINGFORGE_SMALL=1"] {
+                let dir = tempfile::tempdir().unwrap();
+                let defines = [TESTING, &[form]].concat();
+                let build = Build::new(compiler, level, &defines, &names, dir.path());
+                let objects = build.objects(&sources(&["_neon.c", "_c.c"]));
+                let tests = ["dead_stack", "kems", "random", "nist_rng", "sha256"];
+                let program = build.program(&tests, &objects);
+                in_parallel(names, |name| {
+                    let said = emulated(&program, &[name]);
+                    let right = said.matches(" ok").count() == 1;
+                    assert!(right, "{} {level} {form} {name}: {said}", compiler.0);
+                });
+            }
+        }
+    }
+}
+
 #[test]
 #[ignore = "minutes"]
 fn by_hand_the_largest_are_right_and_leave_nothing_on_the_stack() {

@@ -47,6 +47,8 @@ class Command(unittest.TestCase):
         self.assertTrue(any("Good–Thomas" in title for title in titles), titles)
         self.assertGreater(explained.counts["multiplies"], 0)
         self.assertEqual(explained.ring.degree, 761)
+        words = [stage.words for stage in explained.ranges if stage.words is not None]
+        self.assertTrue(words and all(-(2**15) <= low <= high < 2**15 for low, high in words), words)
 
     def test_a_ring_is_forged_and_proved(self):
         with tempfile.TemporaryDirectory() as place:
@@ -59,6 +61,12 @@ class Command(unittest.TestCase):
             contract = package.directory / "z257_n32.contract.toml"
             [proof] = ringforge.prove(package.directory / "z257_n32.o", contract=contract)
             self.assertEqual((proof.verdict, proof.reasons, proof.witness), ("proved", [], None))
+            [certificate] = package.directory.glob("*.certificate.gz")
+            replay = ringforge.recheck(package.directory / "z257_n32.o", contract=contract, certificate=certificate)
+            self.assertTrue(replay and replay.symbol == function.symbol and replay.lines > 0)
+            certificate.write_bytes(b"certificate of nothing")
+            with self.assertRaises(ringforge.Error):
+                ringforge.recheck(package.directory / "z257_n32.o", contract=contract, certificate=certificate)
             # The output comes first. That it never is 128 is false, which is a result and no exception.
             text = contract.read_text()
             narrow = contract.with_name("narrow.toml")
@@ -67,6 +75,11 @@ class Command(unittest.TestCase):
             [refuted] = ringforge.prove(package.directory / "z257_n32.o", contract=narrow)
             self.assertEqual((refuted.verdict, bool(refuted)), ("refuted", False))
             self.assertTrue(refuted.witness and refuted.reasons)
+
+    def test_candidates_are_measured(self):
+        bench = ringforge.bench("Z257[x]/(x^32 + 1)", target="c", copies=1, samples=20)
+        self.assertTrue(bench.processor)
+        self.assertTrue(all(row.cycles.min > 0 and row.compiled for row in bench.rows) and bench.rows)
 
     def test_bad_input_is_an_error_with_the_commands_message(self):
         with self.assertRaises(ringforge.Error) as raised:

@@ -5,27 +5,47 @@ A thin, typed layer over the ``ringforge`` command. It decides nothing itself: e
 is the command's own.
 """
 
-from ._answers import Choice, Explanation, Function, Package, Preset, Proof, Timing, TreeNode, Witness
+from ._answers import (
+    Bench,
+    Choice,
+    Explanation,
+    Function,
+    Measurement,
+    Package,
+    Preset,
+    Proof,
+    Replay,
+    Stage,
+    Timing,
+    TreeNode,
+    Witness,
+)
 from ._command import Error, version
 from ._ring import Ring
-from ._verbs import explain, forge, plans, presets, prove
+from ._verbs import bench, explain, forge, plans, presets, prove, recheck
 
 __all__ = [
+    "Bench",
     "Choice",
     "Error",
     "Explanation",
     "Function",
+    "Measurement",
     "Package",
     "Preset",
     "Proof",
+    "Replay",
     "Ring",
+    "Stage",
     "Timing",
     "TreeNode",
     "Witness",
+    "bench",
     "explain",
     "forge",
     "plans",
     "presets",
     "prove",
+    "recheck",
     "version",
 ]

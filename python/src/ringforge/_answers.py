@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._ring import Ring
 
@@ -232,6 +232,104 @@ class Explanation:
     def counts(self) -> Dict[str, int]:
         """Operations of one call, by class."""
         return dict(self.json["counts"]["total"])
+
+
+    @property
+    def ranges(self) -> List["Stage"]:
+        """The words of each stage, in the order in which they are computed."""
+        return [Stage(stage) for stage in self.json["ranges"]["stages"]]
+
+    @property
+    def notes(self) -> List[str]:
+        """Where the program differs from the plan."""
+        return list(self.json["notes"])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The ranges of one stage of a program."""
+
+    json: Json
+
+    @property
+    def path(self) -> List[str]:
+        """Where the stage is in the program."""
+        return list(self.json["path"])
+
+    @property
+    def words(self) -> Optional[Tuple[int, int]]:
+        """The least and the greatest value that any word of the stage can have; ``None`` where it computes none."""
+        found = self.json["words"]
+        return None if found is None else (found[0], found[1])
+
+    @property
+    def fill(self) -> Optional[float]:
+        """How much of a word that is, from 0 to 1."""
+        return self.json["fill"]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What the kernel says of a certificate."""
+
+    json: Json
+
+    @property
+    def symbol(self) -> str:
+        """The function."""
+        return str(self.json["symbol"])
+
+    @property
+    def lines(self) -> int:
+        """How many lines of the certificate were replayed."""
+        return int(self.json["replayed"]["lines"])
+
+    def __bool__(self) -> bool:
+        return self.json["verdict"] == "accepted"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Core cycles of one candidate, measured in turns with the others of its table."""
+
+    json: Json
+
+    @property
+    def name(self) -> str:
+        """The candidate, such as ``ringforge avx2``."""
+        return str(self.json["name"])
+
+    @property
+    def compiled(self) -> str:
+        """Compiler and level."""
+        return str(self.json["compiled"])
+
+    @property
+    def cycles(self) -> Timing:
+        """Of one call."""
+        return Timing(self.json)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether other load disturbed it."""
+        return bool(self.json["noisy"])
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Multipliers side by side, measured in one process."""
+
+    json: Json
+
+    @property
+    def rows(self) -> List[Measurement]:
+        """The candidates."""
+        return [Measurement(row) for row in self.json["rows"]]
+
+    @property
+    def processor(self) -> str:
+        """What they ran on. Compare them with no other processor's."""
+        return f'{self.json["host"]["processor"]} ({self.json["host"]["model"]})'
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Dict, List, Optional, Union
 
-from ._answers import Explanation, Package, Preset, Proof
+from ._answers import Bench, Explanation, Package, Preset, Proof, Replay
 from ._command import run
 from ._ring import Ring
 
@@ -64,6 +64,34 @@ def prove(
     options = _options(contract=contract, symbol=symbol, time_limit=time_limit, memory_limit=memory_limit)
     answer = run(["prove", *options, "--", *(os.fspath(one) for one in objects)], progress)
     return [Proof(one) for one in answer["objects"]]
+
+
+def recheck(object: PathLike, *, contract: PathLike, certificate: PathLike, symbol: Optional[str] = None) -> Replay:
+    """Replays the certificate of a proof in the kernel, without the search. A certificate that is refused is an ``Error``."""
+    options = _options(contract=contract, certificate=certificate, symbol=symbol)
+    return Replay(run(["recheck", *options, "--", os.fspath(object)]))
+
+
+def bench(
+    ring: Union[Ring, str],
+    *,
+    plan: Optional[PathLike] = None,
+    target: str = "all",
+    cc: Optional[str] = None,
+    entries: bool = False,
+    peers: bool = False,
+    copies: Optional[int] = None,
+    samples: Optional[int] = None,
+    progress: bool = False,
+) -> Bench:
+    """Times multipliers in turns of one process. Their ratios hold for this processor alone.
+
+    With ``entries`` it times transforms and base products too, and with ``peers`` the implementations in ``bench/``.
+    """
+    options = _options(
+        plan=plan, target=target, cc=cc, entries=entries, peers=peers, copies=copies, samples=samples
+    )
+    return Bench(run(["bench", *options, "--", str(ring)], progress))
 
 
 def explain(
