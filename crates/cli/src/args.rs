@@ -259,11 +259,11 @@ impl Prove {
 /// When a proof, or the replay of a certificate, gives up. The verdict is then `unknown` and names the limit.
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
-    /// Give up after this many seconds [default: 7200; of `prove --all` the file's, else 600]
+    /// Give up after this many seconds [default: 7200; 600 with `prove --all`, unless ringforge.toml sets it]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub time_limit: Option<u32>,
-    /// Give up when the process uses more than this many megabytes [default: 24576; of `prove --all` the
-    /// file's, else 8192]
+    /// Give up when the process uses more than this many megabytes [default: 24576; 8192 with `prove
+    /// --all`, unless ringforge.toml sets it]
     #[arg(long, value_name = "MEGABYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub memory_limit: Option<u32>,
 }

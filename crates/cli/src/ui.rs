@@ -110,14 +110,14 @@ impl Ui {
     /// A step without a known length. If standard error is not a terminal, a long one prints a line
     /// now and then.
     pub fn spinner(&self, what: &str) -> ProgressBar {
-        self.start(ProgressBar::no_length(), "{spinner} {msg} {pos:.dim} ({elapsed})", what)
+        self.start(ProgressBar::no_length(), "{spinner} {msg} {pos:.dim} ({elapsed_precise})", what)
     }
 
     /// A step of `length` parts.
     pub fn bar(&self, what: &str, length: u64) -> ProgressBar {
         self.start(
             ProgressBar::new(length),
-            "{spinner} {msg} [{bar:30}] {pos}/{len} ({elapsed})",
+            "{spinner} {msg} [{bar:30}] {pos}/{len} ({elapsed_precise})",
             what,
         )
     }
@@ -130,8 +130,8 @@ impl Ui {
         let terminal = io::stderr().is_terminal();
         let template = match (terminal, bar.length()) {
             (true, _) => template,
-            (false, Some(_)) => "{msg}, {pos} of {len}, {elapsed}",
-            (false, None) => "{msg}, {elapsed}",
+            (false, Some(_)) => "{msg}, {pos} of {len}, {elapsed_precise}",
+            (false, None) => "{msg}, {elapsed_precise}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━╸ "));

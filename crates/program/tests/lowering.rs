@@ -146,9 +146,16 @@ fn a_dropped_reduction_is_gone_and_an_added_one_is_there() {
         count(&before),
         "it is there already"
     );
-    let unknown = Schedule { drop: vec!["main.forward:v0.5".into()], ..schedule };
-    let error = lower(&plan, &unknown, &AVX2, "x").unwrap_err();
-    assert!(matches!(error, LowerError::NoSuchSite { .. }), "{error}");
+    let error = |site: &str| {
+        let dropped = Schedule { drop: vec![site.into()], ..schedule.clone() };
+        lower(&plan, &dropped, &AVX2, "x").unwrap_err()
+    };
+    let unknown = error("main.forward:v0.5");
+    assert!(matches!(unknown, LowerError::NoSuchSite { .. }), "{unknown}");
+    // The first sum of the forward transform is of two operands as they came in.
+    let idle = "main.forward.columns.0:v1".to_owned();
+    assert!(!before.sites.contains(&idle));
+    assert_eq!(error(&idle), LowerError::NothingToDrop(idle));
 }
 
 #[test]

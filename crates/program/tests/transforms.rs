@@ -365,6 +365,13 @@ fn reductions_are_data() {
     let plan = Plan::find("newhope512").unwrap();
     let late = lower(&plan, &Schedule::default(), &AVX2, "x").unwrap();
     assert!(!late.sites.is_empty());
+    let dropped = |site: &str| Schedule { drop: vec![site.to_owned()], ..Schedule::default() };
+    let without = lower(&plan, &dropped(&late.sites[0]), &AVX2, "x");
+    assert!(!matches!(without, Err(LowerError::NothingToDrop(_))));
+    let idle = "forward.0.0.low";
+    assert!(!late.sites.iter().any(|site| site == idle));
+    let error = lower(&plan, &dropped(idle), &AVX2, "x").unwrap_err();
+    assert_eq!(error, LowerError::NothingToDrop(idle.to_owned()));
     let given = Schedule { reductions: Some(late.sites.clone()), ..Schedule::default() };
     let again = lower(&plan, &given, &AVX2, "x").unwrap();
     assert_eq!(again.program.procedures, late.program.procedures);

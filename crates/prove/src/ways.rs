@@ -25,6 +25,28 @@ pub(crate) struct Operands<'a> {
     pub name: &'a dyn Fn(u16, u32) -> String,
 }
 
+/// As [`two`], where inputs are of any value that their words have.
+pub(crate) fn any_two(
+    graph: &Graph,
+    term: NodeId,
+    name: &dyn Fn(u16, u32) -> String,
+) -> Option<String> {
+    let mut shapes: Vec<((i64, i64), usize)> = Vec::new();
+    for id in cone(graph, term) {
+        let node = graph.node(id);
+        if let Op::Input { operand, index } = node.op {
+            let operand = usize::from(operand);
+            shapes.resize(shapes.len().max(operand + 1), ((0, 0), 0));
+            let most = i64::MAX >> (63 - u32::from(node.width).min(63));
+            let (range, length) = &mut shapes[operand];
+            let least = if node.width == 64 { i64::MIN } else { 0 };
+            *range = (range.0.min(least), range.1.max(most));
+            *length = (*length).max(index as usize + 1);
+        }
+    }
+    two(graph, term, &Operands { shapes, memory: &|_, values| values.to_vec(), name })
+}
+
 /// The elements that differ between two inputs for which `term` does too, in words; [`None`] if none are found.
 pub(crate) fn two(graph: &Graph, term: NodeId, operands: &Operands) -> Option<String> {
     let Placed { graph, term, inputs, constants, addresses } = placed(graph, term);
@@ -37,17 +59,21 @@ pub(crate) fn two(graph: &Graph, term: NodeId, operands: &Operands) -> Option<St
         }
         let one = |o: usize, random: &mut Random| {
             let ((lo, hi), length) = operands.shapes[o];
-            let mut value = || match (k, constants.get(k / 2)) {
+            let mut value = |i: usize| match (k, constants.get(k / 2)) {
                 (0, _) => 0,
                 (1, _) => i64::MIN,
                 (2, _) => i64::MAX,
-                (_, Some(c)) if k % 2 == 0 => *c,
+                // A word may be put together from bytes.
+                (_, Some(&(c, bytes))) if k % 2 == 0 && (lo, hi) == (0, 255) => {
+                    c >> (8 * (i % bytes)) & 255
+                }
+                (_, Some(&(c, _))) if k % 2 == 0 => c,
                 _ if k % 4 == 1 => [lo, hi][(random.next() & 1) as usize],
                 _ => lo.wrapping_add(
                     (random.next() % (hi.wrapping_sub(lo) as u64).saturating_add(1)) as i64,
                 ),
             };
-            let values: Vec<i64> = (0..length).map(|_| value().clamp(lo, hi)).collect();
+            let values: Vec<i64> = (0..length).map(|i| value(i).clamp(lo, hi)).collect();
             (operands.memory)(o, &values)
         };
         let memory: Vec<Vec<i64>> =
@@ -100,8 +126,8 @@ struct Placed {
     graph: Graph,
     term: NodeId,
     inputs: Vec<(u16, u32)>,
-    /// Numbers near those that it holds.
-    constants: Vec<i64>,
+    /// Numbers near those that it holds, and their bytes.
+    constants: Vec<(i64, usize)>,
     /// Bits of the addresses that it holds, if it holds any.
     addresses: Option<u8>,
 }
@@ -119,16 +145,10 @@ fn shifts() -> impl Iterator<Item = u64> {
 
 /// The term with what it depends on as inputs.
 fn placed(graph: &Graph, root: NodeId) -> Placed {
-    let (mut cone, mut seen, mut next) = (vec![root], FxHashSet::from_iter([root]), 0);
-    while next < cone.len() {
-        cone.extend(graph.node(cone[next]).args.iter().filter(|a| seen.insert(**a)));
-        next += 1;
-    }
-    cone.sort_unstable();
     let mut out = Graph::new();
     let (mut inputs, mut constants, mut addresses) = (Vec::new(), Vec::new(), None);
     let mut new: FxHashMap<NodeId, NodeId> = FxHashMap::default();
-    for id in cone {
+    for id in cone(graph, root) {
         let node = graph.node(id);
         let made = match node.op {
             Op::Input { operand, index } => {
@@ -137,8 +157,9 @@ fn placed(graph: &Graph, root: NodeId) -> Placed {
             }
             Op::Const(c) => {
                 let unused = 64 - u32::from(node.width);
+                let bytes = usize::from(node.width).div_ceil(8);
                 for near in [c as i64, ((c << unused) as i64) >> unused] {
-                    constants.extend([-1, 0, 1].map(|d| near.wrapping_add(d)));
+                    constants.extend([-1, 0, 1].map(|d| (near.wrapping_add(d), bytes)));
                 }
                 out.constant(node.width, c)
             }
@@ -159,4 +180,15 @@ fn placed(graph: &Graph, root: NodeId) -> Placed {
     inputs.sort_unstable();
     inputs.dedup();
     Placed { graph: out, term: new[&root], inputs, constants, addresses }
+}
+
+/// The term and all below it, operands first.
+fn cone(graph: &Graph, root: NodeId) -> Vec<NodeId> {
+    let (mut cone, mut seen, mut next) = (vec![root], FxHashSet::from_iter([root]), 0);
+    while next < cone.len() {
+        cone.extend(graph.node(cone[next]).args.iter().filter(|a| seen.insert(**a)));
+        next += 1;
+    }
+    cone.sort_unstable();
+    cone
 }

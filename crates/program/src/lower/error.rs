@@ -87,6 +87,14 @@ pub enum LowerError {
         /// Some that it has.
         known: String,
     },
+    /// The schedule drops a reduction where none stands.
+    #[error(
+        "the schedule drops the reduction at `{0}`, where none stands; `ringforge --json explain RING` lists those that do"
+    )]
+    NothingToDrop(
+        /// The site.
+        String,
+    ),
 }
 
 /// ` on avx2`.
@@ -153,4 +161,15 @@ pub(super) fn no_such_site<'a>(
         n => format!("{} and {} more", some.join(", "), n - 2),
     };
     LowerError::NoSuchSite { site: site.to_owned(), known }
+}
+
+/// Refuses a site that is dropped where no reduction `stood`.
+pub(super) fn all_stood(
+    drop: &[String],
+    stood: impl Fn(&String) -> bool,
+) -> Result<(), LowerError> {
+    match drop.iter().find(|site| !stood(site)) {
+        Some(site) => Err(LowerError::NothingToDrop(site.clone())),
+        None => Ok(()),
+    }
 }

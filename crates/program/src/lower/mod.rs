@@ -43,7 +43,7 @@ use crate::settle::{Choices, Refused, Settled, Verdict, shown};
 use crate::together::batch;
 pub use error::LowerError;
 pub(crate) use error::unsupported;
-use error::{beyond, no_such_site, wide, within, word};
+use error::{all_stood, beyond, no_such_site, wide, within, word};
 use pipeline::Pipeline;
 use ringforge_plan::{Lift, Plan, ReduceMod, Unit, word_bits};
 use ringforge_targets::{Products, Registers, Target};
@@ -105,7 +105,10 @@ pub fn verdicts(
 
 /// An error as the fault of the key that a user wrote without which there is none.
 fn blamed(error: LowerError, plan: &Plan, (schedule, target): (&Schedule, &Target)) -> LowerError {
-    if matches!(error, LowerError::Refused(_) | LowerError::NoSuchSite { .. }) {
+    if matches!(
+        error,
+        LowerError::Refused(_) | LowerError::NoSuchSite { .. } | LowerError::NothingToDrop(_)
+    ) {
         return error;
     }
     let found = schedule.given.keys().find_map(|key| {
@@ -229,12 +232,12 @@ impl Written {
         self.borders.push((stage.into(), bound));
     }
 
-    /// Refuses sites in `drop` or `add` that the program does not have.
+    /// Refuses sites in `drop` or `add` that the program does not have, and those in `drop` where nothing is reduced.
     fn check_sites(&self, schedule: &Choices) -> Result<(), LowerError> {
         let mut named = schedule.drop().iter().chain(schedule.add());
         match named.find(|site| !self.seen.contains(site)) {
             Some(site) => Err(no_such_site(site, self.seen.iter())),
-            None => Ok(()),
+            None => all_stood(schedule.drop(), |site| self.sites.contains(site)),
         }
     }
 

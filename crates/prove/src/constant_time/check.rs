@@ -6,7 +6,7 @@ use super::inlined::Doubt;
 use crate::contract::{Abi, Role};
 use crate::report::{OVERFLOW_CHECK, Reason, ReasonKind, Verdict};
 use crate::witness::names_below;
-use crate::{Options, Progress};
+use crate::{Options, Progress, ways};
 use rayon::prelude::*;
 use ringforge_contract::sha256;
 use ringforge_machine::byte::Byte;
@@ -348,8 +348,8 @@ impl Run<'_> {
         verdict
     }
 
-    /// Executes the call again with terms: names of what the leak at that place depends on, if it is one. What is met
-    /// before was taken for a check without terms.
+    /// Executes the call again with terms: what the leak at that place depends on, in words, if two contents show that it
+    /// is one. What is met before was taken for a check without terms.
     fn depends(&self, call: &Call, place: &Place) -> Option<String> {
         let spec = CallSpec { max_steps: STEPS_WITH_TERMS, ..call.spec.clone() };
         let mut graph = Graph::new();
@@ -357,20 +357,23 @@ impl Run<'_> {
             Err(LiftError::Violation(Violation::ConstantTime { depends, at, .. }))
                 if at.address == place.address =>
             {
-                Some(self.inputs_below(&graph, depends))
+                let two = ways::any_two(&graph, depends, &|o, i| self.input(o, i))?;
+                Some(format!("{}; {two}", self.inputs_below(&graph, depends)))
             }
             _ => None,
         }
     }
 
-    pub(super) fn inputs_below(&self, graph: &Graph, node: NodeId) -> String {
-        let parameters = &self.function.parameters;
-        let name = |operand: u16, index: u32| match parameters.get(usize::from(operand)) {
+    fn input(&self, operand: u16, index: u32) -> String {
+        match self.function.parameters.get(usize::from(operand)) {
             Some(Parameter::Buffer(b)) => format!("byte {index} of {}", b.name),
             Some(_) => format!("argument {operand}"),
             None => "what another object's function wrote".into(),
-        };
-        names_below(graph, node, name).join(", ")
+        }
+    }
+
+    pub(super) fn inputs_below(&self, graph: &Graph, node: NodeId) -> String {
+        names_below(graph, node, |operand, index| self.input(operand, index)).join(", ")
     }
 
     /// The calls that the contract allows.

@@ -303,6 +303,7 @@ impl Lowering<'_> {
         let mut placed = forward_placed;
         for more in [inverse_placed, last_placed] {
             placed.here.extend(more.here);
+            placed.dropped.extend(more.dropped);
             placed.all.extend(more.all);
         }
         self.placed = placed;
@@ -353,7 +354,9 @@ impl Lowering<'_> {
         let mut named = given.chain(self.schedule.drop()).chain(self.schedule.add());
         match named.find(|site| !self.placed.all.contains(*site)) {
             Some(site) => Err(super::no_such_site(site, self.placed.all.iter())),
-            None => Ok(()),
+            None => {
+                super::all_stood(self.schedule.drop(), |site| self.placed.dropped.contains(site))
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 pub struct Placed {
     /// Those that stand.
     pub here: BTreeSet<String>,
+    /// Those that the schedule leaves out.
+    pub dropped: BTreeSet<String>,
     /// All sites.
     pub all: BTreeSet<String>,
 }
@@ -96,6 +98,8 @@ impl Analysis<'_> {
         };
         if here {
             self.placed.here.insert(site.clone());
+        } else if needed {
+            self.placed.dropped.insert(site.clone());
         }
         self.placed.all.insert(site);
         here
