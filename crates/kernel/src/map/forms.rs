@@ -1,7 +1,7 @@
 //! Words as sums over several elements: what formulas with sums, and encodings, are compared with.
 //!
-//! **Statement.** An *atom* is an integer: a function of one element, known by its values at all points of the element's
-//! range, or the floor quotient of a form by a power of two. A *form* is `k + Σ c·atom`. Each word of the graph that
+//! **Statement.** An *atom* is an integer: a function of one element, or the floor quotient of a form by a power of two. The
+//! function is known by its values at all points of the element's range. A *form* is `k + Σ c·atom`. Each word of the graph that
 //! depends on several elements gets a form that it is congruent to modulo 2^width, by these laws:
 //!
 //! - sums, differences, products with constants and left shifts are those of the forms;
@@ -268,8 +268,7 @@ impl<'p, 'a> Forms<'p, 'a> {
         Some(())
     }
 
-    /// Values of a range as d + c times values that begin with 0, of which the next is positive, and that have no common
-    /// divisor.
+    /// Values of a range as d + c times others. These begin with 0, go on with a positive value, and have no common divisor.
     fn function(&mut self, values: Vec<i128>) -> Option<(i128, i128, u32)> {
         let d = *values.first()?;
         let mut c = 0i128;
