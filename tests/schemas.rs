@@ -100,6 +100,9 @@ computes = "map"
 alias = [["r", "a"]]
 argument = [
     { name = "r", role = "output", element = "u8", bits = 4, length = 2, align = 1, range = [0, 9], formula = "a", modulo = 3 },
+    { name = "e", role = "output", element = "u8", radix = 9, length = 2, align = 1, formula = "k" },
+    { name = "h", role = "output", element = "u8", radix = [9, 8], formula = "k" },
+    { name = "k", role = "input", element = "u8", length = 2, range = [0, 7] },
     { name = "s", role = "inout", element = "i8", length = 2, range = [0, 9], exit = [0, 1], formula = "n" },
     { name = "a", role = "input", element = "u8", bits = 4, length = 2, range = [0, 9] },
     { name = "t", role = "table", element = "u8", values = [7] },
@@ -137,6 +140,9 @@ argument = [{ name = "a", role = "inout", element = "i16", length = 9, range = [
         ("exit = [0, 1]", "exits = [0, 1]"),
         ("equal = 0, ", ""),
         ("different", "other"),
+        ("radix = 9", "radix = 1"),
+        ("radix = 9", "radix = 9, range = [0, 8]"),
+        ("radix = 9, length = 2", "radix = 9"),
     ] {
         for text in [whole, equal].iter().filter(|t| t.contains(from)) {
             let text = text.replacen(from, to, 1);

@@ -23,6 +23,14 @@
 //! range = [0, 3328]
 //!
 //! [[argument]]
+//! name = "key"
+//! role = "output"
+//! element = "u8"
+//! radix = 4591                  # of each digit, or a list: the bytes are those of `encoding.rs`
+//! length = 761                  # digits
+//! formula = "h + 2295"          # of one array's element
+//!
+//! [[argument]]
 //! name = "bit"
 //! role = "number"               # passed by value: `value` is the one, `range` stands for any of them
 //! range = [0, 1]
@@ -39,8 +47,10 @@
 mod arguments;
 mod calls;
 mod claims;
+pub mod encoding;
 pub mod formula;
 mod oracle;
+mod sums;
 
 use crate::arguments::{self as data, GivenText};
 use crate::clauses::At;
@@ -51,6 +61,7 @@ pub use claims::{assumptions, claims};
 use formula::Formula;
 pub use oracle::Wrong;
 use serde::Deserialize;
+pub use sums::Sum;
 use toml::Spanned;
 
 /// What contracts of this module may compute.
@@ -69,6 +80,8 @@ pub struct MapContract {
     pub alias: Vec<(usize, usize)>,
     /// What is computed.
     pub computes: MapKind,
+    /// The sums of all formulas. Behind the arguments, formulas name the element's number, and then these.
+    pub sums: Vec<Sum>,
     /// Data of other objects.
     pub given: Vec<Given>,
     /// Sections of the object that can be written, whose content at entry is what the file says.
@@ -82,6 +95,8 @@ pub struct MapArgument {
     pub memory: Argument,
     /// Bits of a field; of an array that is not packed, those of an element.
     pub bits: u8,
+    /// The radix of each field, if they are digits that are encoded as bytes ([`encoding`]).
+    pub radices: Vec<u32>,
     /// Fields; 1 for a number.
     pub length: usize,
     /// What each field is at return, of what is written.
@@ -214,7 +229,7 @@ impl MapContract {
             return Err(at(parsed.symbol.span().start, "the symbol is empty".into()));
         }
         let kind = parsed.computes.as_ref().as_str();
-        let arguments =
+        let (arguments, sums) =
             arguments::arguments(&parsed.argument, kind == "sort").map_err(|(o, m)| at(o, m))?;
         let kind = (parsed.computes.span().start, kind);
         let computes = computes(kind, parsed.returns.as_ref(), &arguments, parsed.abi)
@@ -232,6 +247,7 @@ impl MapContract {
             arguments,
             alias,
             computes,
+            sums,
             given,
             given_sections,
         })
@@ -254,6 +270,11 @@ impl MapContract {
     /// Positions of what is read, in the order of the prototype: the operands of the calls.
     pub fn inputs(&self) -> Vec<usize> {
         (0..self.arguments.len()).filter(|&i| self.arguments[i].reads()).collect()
+    }
+
+    /// Whether a formula has the element's number.
+    pub fn counts(&self, formula: &formula::Expr) -> bool {
+        formula.arguments().contains(&self.arguments.len())
     }
 
     /// Positions of what is written.

@@ -60,6 +60,12 @@ fn read(file: &str) -> Result<Callee, String> {
                 &array("b", "input", "[0, 16]", ""),
             ],
         ),
+        "weight" => one("weight", "[-9, 9]", "[0, 4]", "sum(a mod 2)"),
+        "place" => one("place", "[-9, 9]", "[-9, 12]", "a + index"),
+        "digits" => {
+            let out = "name = \"out\"; role = \"output\"; element = \"u8\"; radix = 9; length = 4; formula = \"a\"";
+            map("digits", &[out, &array("a", "input", "[0, 8]", "")])
+        }
         "square" => one("square", "[-9, 9]", "[-9, 9]", "a * a + a"),
         "add" => {
             let arguments = ["c inout [-8, 8]", "a input [-8, 0]", "b input [-8, 8]"].map(|a| {
@@ -369,6 +375,14 @@ fn packed_fields_and_numbers() {
         &["x: each = \"a\"; range = [-10, 10]"],
         "takes any number as `d`",
     );
+    for (function, says) in [
+        ("weight", "`sum` or `index`"),
+        ("place", "`sum` or `index`"),
+        ("digits", "encodes digits"),
+    ] {
+        let step = format!("{function} out=x a=a");
+        wrong(&[], &[&step], &["x: each = \"a\"; range = [-10, 10]"], says);
+    }
     wrong(
         &[],
         &["mul-batch c=x a=a b=b"],

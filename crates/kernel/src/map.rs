@@ -4,7 +4,9 @@
 //! passed by value. If at every point of the inputs' ranges the term, read as the contract says,
 //! fulfils the contract's formula and range, then the function fulfils the contract.
 //!
-//! Comparisons of two arrays (`equality.rs`) and sorts (`sort.rs`) have statements of their own.
+//! Comparisons of two arrays (`equality.rs`) and sorts (`sort.rs`) have statements of their own. What is made of all elements
+//! together, sums and encodings of digits, is compared by its form (`forms.rs`). A sum is then a number like others: terms
+//! and formulas are decided for all of its values.
 //!
 //! There is no certificate. The kernel takes the bits of each field out of the graph (`project.rs`) and renames its
 //! inputs. One term then represents all fields with the same code. The kernel decides each term once, in one of five ways:
@@ -19,6 +21,9 @@
 mod along;
 mod diagram;
 mod equality;
+mod forms;
+#[cfg(test)]
+mod forms_tests;
 mod judge;
 mod lines;
 mod project;
@@ -28,11 +33,14 @@ mod sort_tests;
 
 use crate::check::Limits;
 use crate::guard::guarded;
+use forms::Forms;
 use judge::Judge;
 use project::Projection;
-use ringforge_contract::map::{MapCase, MapContract, MapKind};
+use ringforge_contract::contract::{Argument, Element, Role};
+use ringforge_contract::map::formula::Expr;
+use ringforge_contract::map::{MapArgument, MapCase, MapContract, MapKind};
 use ringforge_machine::graph::{Graph, NodeId};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Why a check stops that the caller stopped.
@@ -102,13 +110,14 @@ fn checked(
     tick: &(dyn Fn(f64) -> bool + Sync),
 ) -> Result<Checked, Flaw> {
     let mut done = Checked::default();
+    let real = contract;
+    let contract = &with_numbers(contract)?;
     let mut projection = Projection::new(contract, graph, case);
     let outputs = contract.outputs();
     let fields = AtomicUsize::new(0);
     let total: usize = outputs.iter().map(|&a| contract.arguments[a].length).sum();
     let go = || tick(fields.load(Ordering::Relaxed) as f64 / total.max(1) as f64);
-    let mut judge = Judge::new(contract, limits.work, &go);
-    let mut settled: FxHashSet<(usize, NodeId)> = FxHashSet::default();
+    let mut settled: FxHashMap<(usize, NodeId), Vec<Expr>> = FxHashMap::default();
     let mut read: FxHashSet<(usize, usize)> = FxHashSet::default();
     if outputs.len() != case.outputs.len() || case.result.is_some() != contract.returns().is_some()
     {
@@ -120,37 +129,69 @@ fn checked(
             sort::check(contract, graph, &case.outputs[0], limits.work).map_err(Flaw::Order)?;
         return Ok(done);
     }
-    for (&argument, nodes) in outputs.iter().zip(&case.outputs) {
-        for field in 0..contract.arguments[argument].length {
+    let mut forms = Forms::new(contract, graph, &mut projection, limits.work);
+    for (&argument, bytes) in outputs.iter().zip(&case.outputs) {
+        let a = &contract.arguments[argument];
+        let Some(of) = a.formula.as_ref().filter(|_| !a.radices.is_empty()) else { continue };
+        let open = |(field, why)| Flaw::Open { argument, field, why };
+        let array = forms.encoding(&a.radices, &of.root, bytes).map_err(open)?;
+        read.extend((0..a.length).map(|k| (array, k)));
+        done.fields += bytes.len();
+        done.terms += 1;
+    }
+    let others = || {
+        let both = outputs.iter().zip(&case.outputs);
+        both.filter(|(a, _)| contract.arguments[**a].radices.is_empty())
+    };
+    let nodes: Vec<NodeId> = others().flat_map(|(_, nodes)| nodes).copied().collect();
+    let known = forms.sums(&nodes, real.arguments.len() + 1);
+    let spent = forms.points;
+    projection.known = known;
+    let mut judge = Judge::new(contract, limits.work.saturating_sub(spent), &go);
+    for (&argument, nodes) in others() {
+        let a = &contract.arguments[argument];
+        for field in 0..a.length {
             let open = |why: String| match why == STOPPED {
                 true => Flaw::Stopped(why),
                 false => Flaw::Open { argument, field, why },
             };
             let root = projection.field(argument, nodes, field).map_err(open)?;
             for (input, index) in projection.leaves(root) {
-                let number = contract.arguments[input].any_number();
-                read.insert((input, if number { 0 } else { project::absolute(index, field) }));
+                let sum = input.checked_sub(real.arguments.len() + 1).map(|k| &real.sums[k]);
+                match sum {
+                    Some(sum) => read.extend((0..sum.elements.1).map(|k| (sum.array, k))),
+                    None if contract.arguments[input].any_number() => _ = read.insert((input, 0)),
+                    None => _ = read.insert((input, project::absolute(index, field))),
+                }
             }
             done.fields += 1;
-            if !settled.insert((argument, root)) {
+            let formula = a.formula.as_ref().ok_or_else(|| open("no formula".into()))?;
+            let formula = formula.root.with(real.arguments.len(), field as i128);
+            let settled = settled.entry((argument, root)).or_default();
+            if settled.contains(&formula) {
                 continue;
             }
             fields.store(done.fields, Ordering::Relaxed);
             if !go() {
                 return Err(Flaw::Stopped(STOPPED.into()));
             }
-            judge.decide(&mut projection.out, root, argument).map_err(|no| match no {
+            let decided = judge.decide(&mut projection.out, root, argument, &formula);
+            decided.map_err(|no| match no {
                 judge::No::Wrong(at) => {
                     let at = at.into_iter();
                     let at = at.map(|((a, i), v)| (a, project::absolute(i, field), v)).collect();
-                    Flaw::Wrong { argument, field, at }
+                    match reached(real, at) {
+                        Some(at) => Flaw::Wrong { argument, field, at },
+                        None => open("at a sum which no inputs may have, it is wrong".into()),
+                    }
                 }
                 judge::No::Open(why) => open(why),
             })?;
+            settled.push(formula);
+            done.terms += 1;
         }
     }
-    done.terms = settled.len();
-    done.points = judge.points;
+    done.points = spent + judge.points;
     if let Some(result) = case.result {
         done.points +=
             equality::check(contract, &projection, graph, result).map_err(Flaw::Result)?;
@@ -161,10 +202,59 @@ fn checked(
     if done.fields == 0 {
         return Err(Flaw::Stopped("nothing is compared".into()));
     }
-    for a in contract.inputs() {
-        done.unread.extend(
-            (0..contract.arguments[a].length).map(|k| (a, k)).filter(|k| !read.contains(k)),
-        );
+    for a in real.inputs() {
+        done.unread
+            .extend((0..real.arguments[a].length).map(|k| (a, k)).filter(|k| !read.contains(k)));
     }
     Ok(done)
+}
+
+/// The contract with the element's number, and the sums of its formulas, as numbers that are passed by value.
+fn with_numbers(contract: &MapContract) -> Result<MapContract, Flaw> {
+    let mut with = contract.clone();
+    let mut number = |range: (i64, i64), values: Vec<i64>| {
+        let memory = Argument {
+            name: String::new(),
+            role: Role::Number,
+            element: Element::U32,
+            length: 0,
+            align: 1,
+            range,
+            exit: range,
+            values,
+        };
+        let (radices, formula, modulo) = (Vec::new(), None, None);
+        with.arguments.push(MapArgument { memory, bits: 64, radices, length: 1, formula, modulo });
+    };
+    number((0, 0), vec![0]);
+    for sum in &contract.sums {
+        let a = &contract.arguments[sum.array];
+        if sum.elements != (a.memory.range, a.length) {
+            return Err(Flaw::Stopped("a sum of other elements than the contract's".into()));
+        }
+        number(sum.range, Vec::new());
+    }
+    Ok(with)
+}
+
+/// Values of inputs without those of sums: instead, elements that have the sum.
+fn reached(
+    contract: &MapContract,
+    at: Vec<(usize, usize, i64)>,
+) -> Option<Vec<(usize, usize, i64)>> {
+    let sums = contract.arguments.len() + 1;
+    let (totals, mut at): (Vec<_>, Vec<_>) = at.into_iter().partition(|x| x.0 >= sums);
+    match totals[..] {
+        [] => Some(at),
+        [(k, _, total)] => {
+            let sum = &contract.sums[k - sums];
+            let of = at.iter().filter(|x| x.0 == sum.array).map(|x| (x.1, x.2));
+            let elements = sum.reached(total, &of.collect::<Vec<_>>(), &mut |_| 0)?;
+            at.retain(|x| x.0 != sum.array);
+            at.extend(elements.into_iter().enumerate().map(|(k, v)| (sum.array, k, v)));
+            Some(at)
+        }
+        // Several would have to be reached at once.
+        _ => None,
+    }
 }

@@ -326,12 +326,7 @@ fn witness(
     let at = written.iter().position(|&i| i == argument).unwrap_or(0);
     let a = &contract.arguments[argument];
     let values = contract.expected(inputs).map(|mut all| all.swap_remove(at)).unwrap_or_default();
-    let should = |(found, value): (i64, i128)| match a.fulfilled(found.into(), value) {
-        true => found,
-        false => i64::try_from(a.allowed(value)).unwrap_or(i64::MAX),
-    };
-    let fields = a.fields(&outputs[at]);
-    let expected = a.memory_of(&fields.into_iter().zip(values).map(should).collect::<Vec<i64>>());
+    let expected = a.should(&outputs[at], &values);
     let found = outputs[at].clone();
     let element = found.iter().zip(&expected).position(|(x, y)| x != y);
     Witness {
@@ -392,9 +387,9 @@ fn unsorted(a: &MapArgument, k: usize, random: &mut Random) -> Vec<i64> {
         .collect()
 }
 
-/// Inputs number k of a search: corners, then random ones.
+/// Inputs number k of a search: corners, then random ones. Arrays that are summed up have every sum in turn.
 fn attempt(contract: &MapContract, k: u64, random: &mut Random) -> Vec<Vec<i64>> {
-    let one = |argument: usize| {
+    let one = |argument: usize, random: &mut Random| {
         let a = &contract.arguments[argument];
         let (lo, hi) = a.memory.range;
         let all = (hi - lo) as u64 + 1;
@@ -404,5 +399,12 @@ fn attempt(contract: &MapContract, k: u64, random: &mut Random) -> Vec<Vec<i64>>
         };
         (0..a.length).map(|_| next(k.is_multiple_of(4))).collect()
     };
-    contract.inputs().into_iter().map(one).collect()
+    let summed = |argument: usize, random: &mut Random| {
+        let sum = contract.sums.iter().find(|sum| sum.array == argument)?;
+        let ((lo, hi), mut pick) = (sum.range, |n: u64| random.next() % n);
+        let total = lo + (k % ((hi - lo) as u64 + 1)) as i64;
+        sum.reached(total, &[], &mut pick)
+    };
+    let all = contract.inputs().into_iter();
+    all.map(|i| summed(i, random).unwrap_or_else(|| one(i, random))).collect()
 }

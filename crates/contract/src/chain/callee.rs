@@ -32,6 +32,16 @@ impl Slot<'_> {
     }
 }
 
+/// Why what a function leaves is of more than single coefficients, if so.
+fn of_more(contract: &MapContract) -> Option<&'static str> {
+    let written = || contract.arguments.iter().filter_map(|a| a.formula.as_ref());
+    if !contract.sums.is_empty() || written().any(|f| contract.counts(&f.root)) {
+        return Some("has `sum` or `index` in a formula");
+    }
+    let encodes = contract.arguments.iter().any(|a| !a.radices.is_empty());
+    encodes.then_some("encodes digits of several coefficients together")
+}
+
 impl Callee {
     /// Reads a contract of either kind.
     ///
@@ -94,7 +104,7 @@ impl Callee {
             Callee::Ring(_) => return None,
         };
         let m = match contract.computes {
-            MapKind::Map => None,
+            MapKind::Map => of_more(contract),
             MapKind::Equal(_) => Some("compares two arrays and leaves none"),
             MapKind::Sort => Some("sorts an array, which is no formula"),
         };

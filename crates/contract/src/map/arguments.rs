@@ -1,7 +1,9 @@
 //! The arguments of a contract for each element.
 
 use super::MapArgument;
-use super::formula::Formula;
+use super::encoding::{self, RADICES};
+use super::formula::{Expr, Formula};
+use super::sums::{ELEMENTS, Sum, VALUES, values};
 use crate::arguments::{alignment, fields, interval, span, table};
 use crate::clauses::At;
 use crate::contract::{Argument, Element, Role};
@@ -18,6 +20,7 @@ pub(super) struct ArgumentText {
     role: Spanned<Role>,
     element: Option<Spanned<Element>>,
     bits: Option<Spanned<u8>>,
+    radix: Option<Spanned<Radix>>,
     length: Option<Spanned<usize>>,
     align: Option<Spanned<u64>>,
     range: Option<Spanned<[i64; 2]>>,
@@ -28,11 +31,19 @@ pub(super) struct ArgumentText {
     value: Option<Spanned<i64>>,
 }
 
-/// The arguments in the order of the prototype, without formulas if that `sorts`.
+/// The radix of each digit, or those of all.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Radix {
+    One(i64),
+    All(Vec<i64>),
+}
+
+/// The arguments in the order of the prototype, without formulas if that `sorts`, and the sums of the formulas.
 pub(super) fn arguments(
     texts: &[Spanned<ArgumentText>],
     sorts: bool,
-) -> Result<Vec<MapArgument>, At> {
+) -> Result<(Vec<MapArgument>, Vec<Sum>), At> {
     let names: Vec<&str> = texts.iter().map(|a| a.as_ref().name.as_ref().as_str()).collect();
     let mut arguments: Vec<MapArgument> = Vec::new();
     for (i, text) in texts.iter().enumerate() {
@@ -43,24 +54,98 @@ pub(super) fn arguments(
         refused(a, sorts)?;
         arguments.push(argument(text, &names, sorts)?);
     }
-    for (text, argument) in texts.iter().zip(&arguments) {
-        let Some(formula) = &text.as_ref().formula else { continue };
-        for named in argument.formula.iter().flat_map(|f| f.root.arguments()) {
-            let other = &arguments[named];
-            let message = if !other.reads() && other.memory.role != Role::Number {
-                format!("the formula: `{}` is not read", names[named])
-            } else if other.memory.role != Role::Number && other.length != argument.length {
-                format!(
-                    "the formula: `{}` has {} elements, and `{}` has {}",
+    let mut sums = Vec::new();
+    for i in 0..arguments.len() {
+        let Some(text) = &texts[i].as_ref().formula else { continue };
+        let at = |m: String| (text.span().start, format!("the formula: {m}"));
+        let Some(formula) = arguments[i].formula.clone() else { continue };
+        let n = arguments.len();
+        for named in formula.root.arguments().into_iter().filter(|&named| named < n) {
+            reads(&arguments, named).map_err(at)?;
+            let (other, argument) = (&arguments[named], &arguments[i]);
+            if other.memory.role != Role::Number && other.length != argument.length {
+                return Err(at(format!(
+                    "`{}` has {} elements, and `{}` has {}",
                     names[named], other.length, argument.memory.name, argument.length
-                )
-            } else {
-                continue;
-            };
-            return Err((formula.span().start, message));
+                )));
+            }
+        }
+        // Behind the arguments and the index come the different sums of all formulas.
+        let mut places = Vec::new();
+        for of in &formula.sums {
+            let sum = sum(&arguments, of).map_err(at)?;
+            let known = sums.iter().position(|known| *known == sum);
+            places.push(known.unwrap_or(sums.len()));
+            if known.is_none() {
+                sums.push(sum);
+            }
+        }
+        if !arguments[i].radices.is_empty() {
+            digits(&arguments, i, &formula).map_err(at)?;
+        }
+        let behind = |place: usize| match place.checked_sub(n + 1) {
+            Some(sum) => Expr::Element(n + 1 + places[sum]),
+            None => Expr::Element(place),
+        };
+        if let Some(formula) = &mut arguments[i].formula {
+            formula.root = formula.root.renamed(&behind);
         }
     }
-    Ok(arguments)
+    Ok((arguments, sums))
+}
+
+/// Whether a formula may name that argument.
+fn reads(arguments: &[MapArgument], named: usize) -> Result<(), String> {
+    let other = &arguments[named];
+    if other.reads() || other.memory.role == Role::Number {
+        return Ok(());
+    }
+    Err(format!("`{}` is not read", other.memory.name))
+}
+
+/// A formula of one array, numbers replaced, and the array; its elements have few values.
+fn of_one_array(arguments: &[MapArgument], of: &Expr) -> Result<(usize, Expr), String> {
+    let (mut array, mut of) = (None, of.clone());
+    for named in of.arguments() {
+        let other = arguments.get(named).filter(|a| !a.any_number() && !a.packed());
+        let other = other.ok_or("expected elements of one array that is not packed")?;
+        reads(arguments, named)?;
+        if other.memory.role == Role::Number {
+            of = of.with(named, other.memory.values[0].into());
+        } else if array.replace(named).is_some() {
+            return Err("expected elements of one array, and not of two".into());
+        }
+    }
+    let array = array.ok_or("expected an array's name")?;
+    let (lo, hi) = arguments[array].memory.range;
+    if hi - lo >= VALUES {
+        return Err(format!("`{}` has more than 2^16 values", arguments[array].memory.name));
+    }
+    Ok((array, of))
+}
+
+/// What is summed up.
+fn sum(arguments: &[MapArgument], of: &Expr) -> Result<Sum, String> {
+    let (array, of) = of_one_array(arguments, of)?;
+    let MapArgument { memory, length, .. } = &arguments[array];
+    if *length > ELEMENTS {
+        return Err(format!("a sum has at most {ELEMENTS} elements"));
+    }
+    Sum::new(array, of, (memory.range, *length)).ok_or("a sum beyond 2^48".into())
+}
+
+/// Whether the formula of an argument that is encoded gives its digits.
+fn digits(arguments: &[MapArgument], i: usize, formula: &Formula) -> Result<(), String> {
+    let (array, of) = of_one_array(arguments, &formula.root)?;
+    let least = arguments[i].radices.iter().min().copied().unwrap_or(0);
+    let (name, range) = (&arguments[array].memory.name, arguments[array].memory.range);
+    let values = values(&of, range).ok_or("a digit beyond 128 bits")?;
+    match (range.0..).zip(values).find(|v| !(0..i128::from(least)).contains(&v.1)) {
+        None => Ok(()),
+        Some((x, value)) => {
+            Err(format!("{value}, where {name} is {x}, is no digit of radix {least}"))
+        }
+    }
 }
 
 /// One argument.
@@ -90,8 +175,25 @@ fn argument(text: &Spanned<ArgumentText>, names: &[&str], sorts: bool) -> Result
         return Ok(MapArgument {
             memory,
             bits: element.bits(),
+            radices: Vec::new(),
             length,
             formula: None,
+            modulo: None,
+        });
+    }
+    let radices = a.radix.as_ref().map(|text| radices(text, element, a.length.as_ref()));
+    let radices = radices.transpose()?.unwrap_or_default();
+    if let Some(most) = radices.iter().max() {
+        let range = (0, i64::from(*most) - 1);
+        let memory = argument(range, range, Vec::new(), encoding::length(&radices));
+        let formula = parsed(a, names)?.ok_or_else(|| missing("formula"))?;
+        let length = radices.len();
+        return Ok(MapArgument {
+            memory,
+            bits: element.bits(),
+            radices,
+            length,
+            formula: Some(formula),
             modulo: None,
         });
     }
@@ -108,22 +210,51 @@ fn argument(text: &Spanned<ArgumentText>, names: &[&str], sorts: bool) -> Result
         None => (element.bits(), length),
         Some(bits) => fields(bits, element, length, &[range, exit.unwrap_or(range)])?,
     };
-    let formula = match &a.formula {
-        None if role.writes() && !sorts => return Err(missing("formula")),
-        None => None,
-        Some(f) => {
-            let parsed = Formula::parse(f.as_ref(), names);
-            // Past the quote before it.
-            Some(parsed.map_err(|(at, m)| (f.span().start + 1 + at, m))?)
-        }
-    };
+    let formula = parsed(a, names)?;
+    if formula.is_none() && role.writes() && !sorts {
+        return Err(missing("formula"));
+    }
     if let Some(m) = a.modulo.as_ref().filter(|m| !(2..1 << 32).contains(m.as_ref())) {
         let said = format!("modulo = {}: a number from 2 to 2^32 - 1 is expected", m.as_ref());
         return Err((m.span().start, said));
     }
     let memory = argument(range, exit.unwrap_or(range), Vec::new(), words);
     let modulo = a.modulo.as_ref().map(|m| *m.as_ref());
-    Ok(MapArgument { memory, bits, length, formula, modulo })
+    Ok(MapArgument { memory, bits, radices, length, formula, modulo })
+}
+
+/// Its formula, if it has one.
+fn parsed(a: &ArgumentText, names: &[&str]) -> Result<Option<Formula>, At> {
+    let Some(text) = &a.formula else { return Ok(None) };
+    // Past the quote before it.
+    let at = |(at, m)| (text.span().start + 1 + at, m);
+    Formula::of_arrays(text.as_ref(), names).map(Some).map_err(at)
+}
+
+/// The radix of each digit.
+fn radices(
+    text: &Spanned<Radix>,
+    element: Element,
+    length: Option<&Spanned<usize>>,
+) -> Result<Vec<u32>, At> {
+    let at = |m: String| (text.span().start, m);
+    if element != Element::U8 {
+        return Err(at("digits are encoded as bytes: `element = \"u8\"` is expected".into()));
+    }
+    let all = match (text.as_ref(), length.map(|l| *l.as_ref())) {
+        (Radix::One(radix), Some(n)) if (1..=LENGTH).contains(&n) => vec![*radix; n],
+        (Radix::All(all), None) if (1..=LENGTH).contains(&all.len()) => all.clone(),
+        _ => {
+            let m =
+                format!("expected one radix and a `length` up to {LENGTH}, or a list of radices");
+            return Err(at(m));
+        }
+    };
+    let fits = |m: &i64| (2..i64::from(RADICES)).contains(m);
+    match all.iter().find(|m| !fits(m)) {
+        Some(m) => Err(at(format!("radix {m}: a number from 2 to 2^14 - 1 is expected"))),
+        None => Ok(all.into_iter().map(|m| m as u32).collect()),
+    }
 }
 
 /// What a range must fit: the element; of packed fields, that is looked at apart.
@@ -152,22 +283,31 @@ fn number(text: &Spanned<ArgumentText>) -> Result<MapArgument, At> {
         exit: range,
         values,
     };
-    Ok(MapArgument { memory, bits: 64, length: 1, formula: None, modulo: None })
+    Ok(MapArgument {
+        memory,
+        bits: 64,
+        radices: Vec::new(),
+        length: 1,
+        formula: None,
+        modulo: None,
+    })
 }
 
 /// The first key that an argument of this role does not have.
 fn refused(a: &ArgumentText, sorts: bool) -> Result<(), At> {
     let role = *a.role.as_ref();
     let (number, table, writes) = (role == Role::Number, role == Role::Table, role.writes());
+    let encoded = a.radix.is_some();
     let keys = [
+        ("radix", role != Role::Output || sorts, a.radix.as_ref().map(Spanned::span)),
         ("element", number, a.element.as_ref().map(Spanned::span)),
-        ("bits", number || table, a.bits.as_ref().map(Spanned::span)),
+        ("bits", number || table || encoded, a.bits.as_ref().map(Spanned::span)),
         ("length", number || table, a.length.as_ref().map(Spanned::span)),
         ("align", number, a.align.as_ref().map(Spanned::span)),
-        ("range", table, a.range.as_ref().map(Spanned::span)),
+        ("range", table || encoded, a.range.as_ref().map(Spanned::span)),
         ("exit", role != Role::InOut || sorts, a.exit.as_ref().map(Spanned::span)),
         ("formula", !writes || sorts, a.formula.as_ref().map(Spanned::span)),
-        ("modulo", !writes || sorts, a.modulo.as_ref().map(Spanned::span)),
+        ("modulo", !writes || sorts || encoded, a.modulo.as_ref().map(Spanned::span)),
         ("values", !table, a.values.as_ref().map(Spanned::span)),
         ("value", !number, a.value.as_ref().map(Spanned::span)),
     ];

@@ -15,6 +15,13 @@ pub fn claims(contract: &MapContract) -> Vec<String> {
             continue;
         }
         let formula = a.formula.as_ref().map(ToString::to_string).unwrap_or_default();
+        if !a.radices.is_empty() {
+            let (count, radices) = (a.memory.length, radices(&a.radices));
+            claims.push(format!(
+                "the {count} bytes of {name} encode the digits {formula}, over the integers, for each i < {n} and all inputs in range: as NTRU Prime does, with {radices}"
+            ));
+            continue;
+        }
         let (at, congruent) = (format!("{}[i]", name), a.modulo);
         let is = match congruent {
             None => format!("{at} = {formula}"),
@@ -44,6 +51,17 @@ pub fn claims(contract: &MapContract) -> Vec<String> {
     }
     claims.extend(conduct());
     claims
+}
+
+/// What radices digits have.
+fn radices(all: &[u32]) -> String {
+    match all {
+        [first, rest @ ..] if rest.iter().all(|m| m == first) => format!("radix {first}"),
+        all => {
+            let all: Vec<i64> = all.iter().map(|&m| m.into()).collect();
+            format!("radices {}", integers(&all))
+        }
+    }
 }
 
 /// How an array is packed.

@@ -13,6 +13,8 @@
 //!
 //! A constant is a factor without names, positive. `x mod m` lies in `[0, m)`, `x cmod m` in `(-m/2, m/2]`;
 //! `round(x / d)` is `floor(x / d + 1/2)`.
+//!
+//! Of arrays, a factor may also be `sum "(" choice ")"`, over all elements of one array, or `index`, the element's number.
 
 mod parse;
 
@@ -80,8 +82,10 @@ pub struct Linear {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
     text: String,
-    /// Its meaning.
+    /// Its meaning. Of arrays, places behind the arguments are the element's number, and then the sums.
     pub root: Expr,
+    /// What is summed up.
+    pub sums: Vec<Expr>,
 }
 
 impl fmt::Display for Formula {
@@ -96,8 +100,17 @@ impl Formula {
     /// # Errors
     /// The byte offset of what is wrong, and what would work.
     pub fn parse(text: &str, names: &[&str]) -> Result<Formula, (usize, String)> {
-        let root = Parser::new(text, names).formula()?;
-        Ok(Formula { text: text.trim().to_string(), root })
+        let (root, sums) = Parser::new(text, names, false).formula()?;
+        Ok(Formula { text: text.trim().to_string(), root, sums })
+    }
+
+    /// The same of a formula that may have sums over arrays, and the element's number.
+    ///
+    /// # Errors
+    /// As [`Formula::parse`].
+    pub fn of_arrays(text: &str, names: &[&str]) -> Result<Formula, (usize, String)> {
+        let (root, sums) = Parser::new(text, names, true).formula()?;
+        Ok(Formula { text: text.trim().to_string(), root, sums })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What outputs should be, from the contract alone: slow and obvious.
 
-use super::{MapArgument, MapContract, MapKind};
+use super::{MapArgument, MapContract, MapKind, encoding};
 
 /// A field that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Wrong {
 }
 
 impl MapArgument {
-    /// The fields of an array of elements in memory.
+    /// The fields of an array of elements in memory; what encodes digits stays as it is.
     pub fn fields(&self, memory: &[i64]) -> Vec<i64> {
         if !self.packed() {
             return memory.to_vec();
@@ -45,12 +45,29 @@ impl MapArgument {
 
     /// The elements in memory of an array of fields.
     pub fn memory_of(&self, fields: &[i64]) -> Vec<i64> {
+        if !self.radices.is_empty() {
+            return encoding::bytes(fields, &self.radices);
+        }
         if !self.packed() {
             return fields.to_vec();
         }
         let bits = usize::from(self.bits);
         let bit = |at: usize| fields[at / bits] >> (at % bits) & 1;
         (0..self.memory.length).map(|k| (0..8).map(|i| bit(8 * k + i) << i).sum()).collect()
+    }
+
+    /// What should lie in memory, for what was `found` there and the formula's values.
+    pub fn should(&self, found: &[i64], values: &[i128]) -> Vec<i64> {
+        let field = |value: i128| i64::try_from(self.allowed(value)).unwrap_or(i64::MAX);
+        if !self.radices.is_empty() {
+            return self.memory_of(&values.iter().map(|&v| field(v)).collect::<Vec<i64>>());
+        }
+        let both = self.fields(found).into_iter().zip(values);
+        let right = both.map(|(found, &value)| match self.fulfilled(found.into(), value) {
+            true => found,
+            false => field(value),
+        });
+        self.memory_of(&right.collect::<Vec<i64>>())
     }
 }
 
@@ -64,8 +81,15 @@ impl MapContract {
             sorted.sort_unstable();
             return Some(vec![sorted]);
         }
+        let totals: Option<Vec<i128>> = (self.sums.iter())
+            .map(|sum| sum.total(&inputs[operands.iter().position(|&o| o == sum.array)?]))
+            .collect();
+        let totals = totals?;
         let value = |argument: usize, k: usize| -> i128 {
-            let a = &self.arguments[argument];
+            let Some(a) = self.arguments.get(argument) else {
+                let sum = (argument - self.arguments.len()).checked_sub(1);
+                return sum.map_or(k as i128, |sum| totals[sum]);
+            };
             let fields = match operands.iter().position(|&o| o == argument) {
                 Some(operand) => &inputs[operand],
                 None => &a.memory.values,
@@ -86,6 +110,15 @@ impl MapContract {
         let expected = self.expected(inputs)?;
         for ((argument, memory), values) in self.outputs().into_iter().zip(outputs).zip(expected) {
             let a = &self.arguments[argument];
+            if !a.radices.is_empty() {
+                let right = a.should(memory, &values);
+                if let Some(field) = (0..right.len()).find(|&k| memory[k] != right[k]) {
+                    let (found, expected) = (memory[field], right[field]);
+                    let argument = Some(argument);
+                    return Some(Wrong { argument, field, found, expected, outside: None });
+                }
+                continue;
+            }
             for (field, (found, value)) in a.fields(memory).into_iter().zip(values).enumerate() {
                 if !a.fulfilled(found.into(), value) {
                     let expected = i64::try_from(a.allowed(value)).unwrap_or(i64::MAX);

@@ -56,11 +56,15 @@ impl<'a> Judge<'a> {
         Judge { contract, funs: Funs::default(), budget, go, points: 0 }
     }
 
-    /// Decides a term of `graph`, the value of a field of an argument.
-    pub fn decide(&mut self, graph: &mut Graph, root: NodeId, argument: usize) -> Result<(), No> {
-        let contract = self.contract;
-        let formula = contract.arguments[argument].formula.as_ref();
-        let mut formula = formula.ok_or_else(|| No::Open("no formula".into()))?.root.clone();
+    /// Decides a term of `graph`, the value of a field of an argument that should be what a formula says.
+    pub fn decide(
+        &mut self,
+        graph: &mut Graph,
+        root: NodeId,
+        argument: usize,
+        formula: &Expr,
+    ) -> Result<(), No> {
+        let (contract, mut formula) = (self.contract, formula.clone());
         for (i, a) in contract.arguments.iter().enumerate() {
             if a.memory.role == Role::Number && !a.any_number() {
                 formula = formula.with(i, a.memory.values[0].into());

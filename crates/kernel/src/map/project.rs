@@ -30,6 +30,8 @@ pub(super) struct Projection<'a> {
     field: usize,
     found: FxHashMap<(NodeId, u8, u8), NodeId>,
     depth: usize,
+    /// Nodes that are congruent to c times a number that is passed by value and d: its argument, c and d.
+    pub known: FxHashMap<NodeId, (usize, i128, i128)>,
 }
 
 impl<'a> Projection<'a> {
@@ -51,8 +53,17 @@ impl<'a> Projection<'a> {
             let bits = possible(node, &|a| (maybe[a.0 as usize], graph.node(a).width), &argument);
             maybe.push(bits & ones(node.width));
         }
-        let (found, out) = (FxHashMap::default(), Graph::new());
-        Projection { contract, graph, inputs, maybe, out, field: 0, found, depth: 0 }
+        let (found, known, out) = (FxHashMap::default(), FxHashMap::default(), Graph::new());
+        Projection { contract, graph, inputs, maybe, out, field: 0, found, depth: 0, known }
+    }
+
+    /// A node that is made of fields of this number alone.
+    pub fn term(&mut self, id: NodeId, field: usize) -> Result<NodeId, String> {
+        if self.field != field {
+            self.found.clear();
+        }
+        (self.field, self.depth) = (field, 0);
+        self.bits(id, 0, self.graph.width(id))
     }
 
     /// A field of an output whose elements in memory are `nodes`.
@@ -64,7 +75,7 @@ impl<'a> Projection<'a> {
     ) -> Result<NodeId, String> {
         let a = &self.contract.arguments[argument];
         let (element, bits) = (usize::from(a.memory.element.bits()), usize::from(a.bits));
-        self.field = field;
+        (self.field, self.depth) = (field, 0);
         self.found.clear();
         let (mut at, end) = (field * bits, (field + 1) * bits);
         let mut parts = Vec::new();
@@ -94,6 +105,15 @@ impl<'a> Projection<'a> {
         }
         if let Some(&found) = self.found.get(&(id, lo, w)) {
             return Ok(found);
+        }
+        if let Some(&(argument, c, d)) = self.known.get(&id) {
+            let number = self.out.input(64, argument as u16, 0);
+            let width = self.graph.width(id);
+            let whole = |out: &mut Graph, x: i128| out.constant(width, x as u64 & ones(width));
+            let (x, c) = (self.out.slice(number, 0, width), whole(&mut self.out, c));
+            let (x, d) = (self.out.mul(x, c), whole(&mut self.out, d));
+            let word = self.out.add(x, d);
+            return Ok(self.out.slice(word, lo, w));
         }
         self.depth += 1;
         if self.depth > DEPTH {

@@ -40,7 +40,7 @@ pub fn both(source: &str, contract: &MapContract, check: &dyn Fn(&Report)) {
 /// The contract is fulfilled.
 #[track_caller]
 pub fn proved(source: &str, contract: &MapContract) {
-    both(source, contract, &|r| assert!(r.is_proved(), "{}", told(r)));
+    both(source, contract, &|r| assert!(r.is_proved(), "{}\n{source}", told(r)));
 }
 
 /// The contract is broken, and the witness shows it.

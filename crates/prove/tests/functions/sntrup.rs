@@ -13,6 +13,10 @@ EXPORT(rounded_residues, uint16_t, const int16_t)
 EXPORT(rounded_words, int16_t, const uint16_t)
 EXPORT(residues, uint16_t, const int16_t)
 EXPORT(words, int16_t, const uint16_t)
+EXPORT(of_weight, int16_t, const int16_t)
+EXPORT(rq_encode, uint8_t, const int16_t)
+EXPORT(rounded_encode, uint8_t, const int16_t)
+#include \"src/prime/mixed.c\"
 #include \"src/prime/prime761.c\"
 ";
 
@@ -58,6 +62,24 @@ pub fn functions() -> Vec<Function> {
             ),
         ),
         row("residues: a as residues of 4591", "residues", &with(residue, "a + 2295"), centred),
+        row(
+            "of_weight: a, or if it has not 286 odd elements a fixed one",
+            "of_weight",
+            &with(small, "sum(a mod 2) == 286 ? a : index < 286"),
+            small,
+        ),
+        row(
+            "rq_encode: the bytes of a, as residues of 4591",
+            "rq_encode",
+            "element = \"u8\"; radix = 4591; formula = \"a + 2295\"",
+            centred,
+        ),
+        row(
+            "rounded_encode: the bytes of Round, as residues of 1531",
+            "rounded_encode",
+            "element = \"u8\"; radix = 1531; formula = \"round(a / 3) + 765\"",
+            centred,
+        ),
         row("words: the element of residues", "words", &with(centred, "a - 2295"), residue),
     ]
 }

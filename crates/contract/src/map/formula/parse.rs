@@ -16,6 +16,9 @@ pub(super) struct Parser<'t> {
     names: &'t [&'t str],
     depth: usize,
     parts: usize,
+    /// Whether sums and the element's number are known here.
+    arrays: bool,
+    sums: Vec<Expr>,
 }
 
 type Parsed = Result<Expr, (usize, String)>;
@@ -25,18 +28,18 @@ fn binary(op: Binary, x: Expr, y: Expr) -> Expr {
 }
 
 impl<'t> Parser<'t> {
-    pub fn new(text: &'t str, names: &'t [&'t str]) -> Parser<'t> {
-        Parser { text, at: 0, names, depth: 0, parts: 0 }
+    pub fn new(text: &'t str, names: &'t [&'t str], arrays: bool) -> Parser<'t> {
+        Parser { text, at: 0, names, depth: 0, parts: 0, arrays, sums: Vec::new() }
     }
 
-    /// The whole text.
-    pub fn formula(mut self) -> Parsed {
+    /// The whole text, and what it sums up.
+    pub fn formula(mut self) -> Result<(Expr, Vec<Expr>), (usize, String)> {
         let root = self.choice()?;
         self.blanks();
         if self.at < self.text.len() {
             return Err(self.expected("an operator, or the formula's end"));
         }
-        Ok(root)
+        Ok((root, self.sums))
     }
 
     fn blanks(&mut self) {
@@ -211,13 +214,25 @@ impl<'t> Parser<'t> {
                 let negated = binary(Binary::Sub, Expr::Const(0), inner.clone());
                 Ok(binary(Binary::Max, inner, negated))
             }
-            name => match self.position(name) {
-                Some(argument) => Ok(Expr::Element(argument)),
-                None => {
+            name => match (self.position(name), name) {
+                (Some(argument), _) => Ok(Expr::Element(argument)),
+                (None, "index") if self.arrays => Ok(Expr::Element(self.names.len())),
+                (None, "sum") if self.arrays => {
+                    self.close("(")?;
+                    // None in another.
+                    self.arrays = false;
+                    let summed = self.choice()?;
+                    self.arrays = true;
+                    self.close(")")?;
+                    self.sums.push(summed);
+                    Ok(Expr::Element(self.names.len() + self.sums.len()))
+                }
+                _ => {
                     self.at = at;
-                    let names = self.names.join("`, `");
+                    let (names, more) = (self.names.join("`, `"), ["", "`sum`, `index`, "]);
+                    let more = more[usize::from(self.arrays)];
                     Err(self.expected(&format!(
-                        "a number, `(`, `floor`, `round`, `ceil`, `min`, `max`, `abs` or one of `{names}`"
+                        "a number, `(`, `floor`, `round`, `ceil`, `min`, `max`, `abs`, {more}or one of `{names}`"
                     )))
                 }
             },
