@@ -193,7 +193,10 @@ fn one_source_is_included_by_a_program() {
     assert_eq!(dir.read("kem/app_kem.c"), written);
     assert_eq!(dir.read("kem/app_config.h"), changed);
     assert_eq!(dir.read("kem/notes/mine.txt"), "mine\n");
-    assert_eq!(dir.read("kem/files.sha256"), list);
+    assert_eq!(dir.read("kem/files.sha256"), list + &format!("{digest}  src/gone.c\n"));
+    // Nor is it forgotten.
+    let third = dir.ringforge(&[&["--quiet"], &words[..]].concat());
+    assert_eq!((third.status, third.stderr), (1, said));
     // Without the list, nobody knows whose the files are.
     std::fs::remove_file(dir.path().join("kem/files.sha256")).unwrap();
     dir.ringforge(&words).fails(2, &["kem is in the way", "which ringforge did not write"]);

@@ -2,6 +2,7 @@
 
 use crate::computes::{Computes, Transform};
 use crate::contract::{Argument, Role, Text};
+use crate::map;
 use ringforge_ring::Ring;
 use serde::Deserialize;
 use toml::Spanned;
@@ -17,14 +18,32 @@ pub(crate) struct TransformText {
 /// A message and the byte offset that it is about.
 pub(crate) type At = (usize, String);
 
+/// Refuses kinds that are no function of a ring.
+pub(crate) fn known(kind: &Spanned<String>) -> Result<(), At> {
+    let name = kind.as_ref().as_str();
+    if map::KINDS.contains(&name) {
+        let m = format!(
+            "`computes = {name:?}`: such a function has no ring, and `prove` alone reads its contract"
+        );
+        return Err((kind.span().start, m));
+    }
+    if !Computes::NAMES.contains(&name) {
+        return Err((kind.span().start, unknown(name)));
+    }
+    Ok(())
+}
+
+fn unknown(name: &str) -> String {
+    let known = Computes::NAMES.iter().chain(&map::KINDS).map(|n| format!("{n:?}"));
+    format!("`computes = {name:?}`: known are {}", known.collect::<Vec<_>>().join(", "))
+}
+
 /// The kind and its scale.
 pub(crate) fn computes(text: &Text, q: u64) -> Result<Computes, At> {
     let name = text.computes.as_ref();
     let scale = text.scale.as_ref().map_or(1, |s| *s.as_ref());
-    let kind = Computes::named(name, scale.rem_euclid(q as i64) as u64).ok_or_else(|| {
-        let known = Computes::NAMES.map(|n| format!("{n:?}")).join(", ");
-        (text.computes.span().start, format!("`computes = {name:?}`: known are {known}"))
-    })?;
+    let kind = Computes::named(name, scale.rem_euclid(q as i64) as u64);
+    let kind = kind.ok_or_else(|| (text.computes.span().start, unknown(name)))?;
     if let Some(s) = &text.scale {
         if kind.scale().is_none() {
             return Err((s.span().start, format!("{name:?} has no `scale`: leave it out")));

@@ -282,6 +282,12 @@ impl ContractError {
     }
 }
 
+/// The kind of function, whatever else a text has.
+#[derive(Deserialize)]
+struct Kind {
+    computes: Option<Spanned<String>>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Text {
@@ -308,6 +314,10 @@ impl Contract {
     /// With the position of the first thing that is wrong.
     pub fn parse(text: &str) -> Result<Contract, ContractError> {
         let at = |offset: usize, message: String| ContractError::at(text, offset, message);
+        // First of all the kind: of another, all other keys would be unknown.
+        if let Ok(Kind { computes: Some(kind) }) = toml::from_str(text) {
+            clauses::known(&kind).map_err(|(o, m)| at(o, m))?;
+        }
         let parsed: Text = toml::from_str(text)
             .map_err(|e| at(e.span().map_or(0, |s| s.start), e.message().to_string()))?;
         if *parsed.contract.as_ref() != 1 {

@@ -65,7 +65,7 @@ pub use sums::Sum;
 use toml::Spanned;
 
 /// What contracts of this module may compute.
-const KINDS: [&str; 3] = ["map", "equal", "sort"];
+pub(crate) const KINDS: [&str; 3] = ["map", "equal", "sort"];
 
 /// A contract that was checked to make sense.
 #[derive(Clone, Debug)]

@@ -79,6 +79,8 @@ fn errors_name_line_column_and_remedy() {
         ("Z17[", "Z131072[", 4, 8, "powers of two up to 2^16"),
         ("Z17[", "Z2147483659[", 4, 8, "q below 2^31"),
         ("\"product\"", "\"sum\"", 5, 12, "known are \"product\", \"forward\""),
+        ("\"product\"", "\"equals\"\nreturns = 1", 5, 12, "known are \"product\", \"forward\""),
+        ("\"product\"", "\"equal\"\nreturns = 1", 5, 12, "has no ring, and `prove` alone reads"),
         ("\"sysv-x86-64\"", "\"vectorcall\"", 3, 7, "sysv-x86-64"),
         ("[\"c\", \"a\"]", "[\"c\", \"d\"]", 6, 10, "no argument is called `d`"),
         ("[\"c\", \"a\"]", "[\"b\", \"a\"]", 6, 10, "an output with an input"),

@@ -325,8 +325,16 @@ impl Compiler {
             .map(|word| quote(&word.to_string_lossy()))
             .collect::<Vec<_>>()
             .join(" ");
+        let mut compiler = Command::new(&self.path);
         // Messages in one language, so that `error:` can be found.
-        let output = Command::new(&self.path).args(&args).env("LC_ALL", "C").output();
+        compiler.args(&args).env("LC_ALL", "C");
+        // What an interrupted compiler leaves behind goes with the directory of its output.
+        let to =
+            args.iter().position(|a| a == "-o").and_then(|i| Path::new(args.get(i + 1)?).parent());
+        if let Some(dir) = to.filter(|dir| dir.is_dir()) {
+            compiler.env("TMPDIR", dir);
+        }
+        let output = compiler.output();
         let output = output.map_err(|e| CompileError {
             command: command.clone(),
             status: e.to_string(),

@@ -188,9 +188,9 @@ impl<'a> Search<'a> {
                 self.trials[other.trial].outcome = standing.into();
             }
         }
-        let transforms = self.whole && self.trials[0].taken;
+        let entries = self.whole && self.trials[0].taken;
         for trial in self.trials.iter_mut().filter(|trial| trial.outcome.is_empty()) {
-            trial.outcome = if transforms { "no transforms" } else { NOT_TRIED }.into();
+            trial.outcome = if entries { "no entry points" } else { NOT_TRIED }.into();
         }
         Ok((self.trials, taken))
     }

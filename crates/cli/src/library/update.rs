@@ -19,8 +19,8 @@ const LIST: &str = "files.sha256";
 #[derive(Default)]
 pub struct Kept {
     files: Vec<String>,
-    /// Those of them that ringforge wrote, and somebody changed.
-    changed: Vec<String>,
+    /// Those of them that ringforge wrote, and somebody changed, with the digests of what it wrote.
+    changed: BTreeMap<String, String>,
 }
 
 /// A file that somebody changed and that stayed.
@@ -93,7 +93,7 @@ pub fn start(place: &Path) -> Result<(OutputDir, Kept), Failure> {
     for name in files(place)?.into_iter().filter(|name| name != LIST) {
         match ours.get(name.as_str()) {
             Some(was) if *was == digest(&read(&place.join(&name))?) => continue,
-            Some(_) => kept.changed.push(name.clone()),
+            Some(was) => drop(kept.changed.insert(name.clone(), was.to_string())),
             None => (),
         }
         kept.files.push(name);
@@ -113,6 +113,10 @@ impl Kept {
         for name in &written {
             list += &format!("{}  {name}\n", digest(&read(&out.path().join(name))?));
         }
+        // With its digest, the next run knows it as changed too.
+        for (name, was) in self.changed.iter().filter(|(name, _)| !written.contains(name)) {
+            list += &format!("{was}  {name}\n");
+        }
         out.write(LIST, list).map_err(unwritable)?;
         for name in &self.files {
             let from = out.target().join(name);
@@ -125,7 +129,7 @@ impl Kept {
         }
         let differing = self.files.into_iter().filter_map(|name| {
             let replaces = written.contains(&name);
-            (replaces || self.changed.contains(&name)).then_some(Differing { name, replaces })
+            (replaces || self.changed.contains_key(&name)).then_some(Differing { name, replaces })
         });
         Ok(differing.collect())
     }

@@ -27,6 +27,13 @@ impl Wrong {
         };
         match outside {
             Some((lo, hi)) => format!("{what} is {found}, outside [{lo}, {hi}]"),
+            // Anything else would do.
+            None if contract
+                .returns()
+                .is_some_and(|r| r.different.is_none() && found == r.equal) =>
+            {
+                format!("{what} is {found}, and should not be")
+            }
             None => format!("{what} is {found}, and should be {expected}"),
         }
     }

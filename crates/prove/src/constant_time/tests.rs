@@ -524,3 +524,37 @@ fn a_stand_in_hides_no_leak_of_a_function_without_it() {
         assert!(run(symbols).iter().all(|f| f.0 == unknown), "{symbols:?}");
     }
 }
+
+/// A term of secrets that is one number for all contents is no leak.
+#[test]
+fn only_two_contents_that_differ_refute() {
+    let arrays = "{ name = \"a\", role = \"input\", element = \"u8\", length = 8 }, \
+                  { name = \"b\", role = \"input\", element = \"u8\", length = 2 }";
+    let index = |code: &str| {
+        let body = format!(
+            "movzx eax, byte ptr [rdi]\nmovzx ecx, byte ptr [rdi+1]\n{code}\nmovzx eax, byte ptr [rsi+rax]\nret"
+        );
+        verdict(&body, arrays).0
+    };
+    for constant in [
+        "add eax, eax\nand eax, 1",
+        "lea ecx, [rax+1]\nimul eax, ecx\nand eax, 1",
+        "mov ecx, eax\nxor ecx, 255\nand eax, ecx",
+        "mov edx, eax\nxor edx, ecx\nmov r8d, eax\nand r8d, ecx\nlea edx, [rdx+2*r8]\nadd eax, ecx\nsub eax, edx",
+    ] {
+        assert_eq!(index(constant), Verdict::Unknown, "{constant}");
+    }
+    for leak in ["and eax, 1", "xor eax, ecx\nand eax, 1", "imul eax, ecx\nshr eax, 15"] {
+        assert_eq!(index(leak), Verdict::Refuted, "{leak}");
+    }
+    // One word in 2^32 leaks too, and so does one in 2^64.
+    for (load, leaks) in [
+        ("mov eax, [rdi]\ncmp eax, 0x12345678", true),
+        ("mov rax, [rdi]\nmovabs rcx, 0x123456789abcdef\ncmp rax, rcx", true),
+        ("movzx eax, byte ptr [rdi]\nimul rax, rax\ncmp rax, -1", false),
+    ] {
+        let (verdict, reasons, _) = verdict(&format!("{load}\njne 1f\nnop\n1: ret"), arrays);
+        let wanted = if leaks { Verdict::Refuted } else { Verdict::Unknown };
+        assert_eq!((verdict, reasons), (wanted, vec![ReasonKind::ConstantTime]), "{load}");
+    }
+}
