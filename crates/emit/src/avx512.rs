@@ -1,4 +1,5 @@
-//! C with AVX-512 intrinsics, for gcc and clang: registers of 512 bits, and masks for the ends of arrays.
+//! C with AVX-512 intrinsics, for gcc and clang: registers of 512 bits, and masks for the ends of arrays; or AVX2's
+//! operations on registers of 256, of which there are 32.
 
 use crate::Preamble;
 use crate::x86::{Set, Width, x86};
@@ -16,13 +17,17 @@ pub(crate) const ATTRIBUTE: &str = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnn
 ///
 /// # Errors
 ///
-/// A program whose registers do not have 512 bits is refused, and so is one with an operation
+/// A program whose registers have neither 512 bits nor 256 is refused, and so is one with an operation
 /// that no instruction does.
 pub fn avx512(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
     let set = Set {
         target: &ringforge_targets::AVX512,
         what: "multiplication with AVX-512",
-        width: Width::Avx512,
+        width: if program.registers.bits < Width::Avx512.bits() {
+            Width::Avx
+        } else {
+            Width::Avx512
+        },
         attribute: ATTRIBUTE,
         orders: false,
         repeats: true,

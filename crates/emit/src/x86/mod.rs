@@ -101,7 +101,7 @@ fn gcc(machine: &Machine, width: Width) -> String {
     let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
     let (attribute, kind) = (machine.attribute, width.kind());
     // Registers 16 to 31 have a letter of their own.
-    let any = if width == Width::Avx512 { 'v' } else { 'x' };
+    let any = if attribute.starts_with("avx512") { 'v' } else { 'x' };
     let (hidden, none, tune) = match machine.repeats {
         true => (
             format!(
