@@ -20,16 +20,13 @@ pub(crate) const ATTRIBUTE: &str = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnn
 /// A program whose registers have neither 512 bits nor 256 is refused, and so is one with an operation
 /// that no instruction does.
 pub fn avx512(program: &Program, preamble: &Preamble) -> Result<String, Unfit> {
+    let narrow = program.registers.bits < Width::Avx512.bits();
     let set = Set {
         target: &ringforge_targets::AVX512,
         what: "multiplication with AVX-512",
-        width: if program.registers.bits < Width::Avx512.bits() {
-            Width::Avx
-        } else {
-            Width::Avx512
-        },
+        width: if narrow { Width::Avx } else { Width::Avx512 },
         attribute: ATTRIBUTE,
-        orders: false,
+        orders: narrow,
         repeats: true,
     };
     x86(&program.expand(), &set, preamble)

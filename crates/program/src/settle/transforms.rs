@@ -93,6 +93,7 @@ fn candidate<'a>(
     let own = given.map(|lanes| usize::from(SHORT) * lanes as usize / usize::from(bits));
     // Short loops: a part of short words, whatever the words are, or less where blocks are no multiple.
     let part = target.registers.part_lanes(16);
+    // Registers that a schedule asks for have no parts where they are loops.
     let named = schedule.values().target(target).map_or(target.registers, |t| t.registers);
     let widths = match (base, word, own) {
         (BaseProducts::BroadcastDot, Some(lanes), own) if own.is_some_and(|own| own != lanes) => {
@@ -102,7 +103,9 @@ fn candidate<'a>(
         }
         (BaseProducts::BroadcastDot, Some(lanes), _) => vec![lanes],
         (_, _, Some(own)) => vec![own],
-        (BaseProducts::BroadcastDot, None, None) => vec![named.lanes(bits)],
+        (BaseProducts::BroadcastDot, None, None) => {
+            target.widths().map(|registers| registers.lanes(bits)).collect()
+        }
         (BaseProducts::Lanes, _, None) => vec![part, part / 2, part / 4],
     };
     let choices = suited(schedule, modulus, shuffles).usual(|values| values.word = Some(bits));
@@ -127,7 +130,7 @@ fn candidate<'a>(
         };
         if why.is_none() {
             let choices = choices.usual(|values| {
-                if !wide {
+                if !wide || target.has_widths() {
                     values.lanes = Some((width / usize::from(SHORT)) as u32);
                 }
             });

@@ -63,3 +63,21 @@ impl Search<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringforge_targets::{AVX2, AVX512};
+
+    #[test]
+    fn registers_of_other_widths_are_candidates_where_there_are_such() {
+        let said = |target: &Target, text: &str| -> Vec<String> {
+            let schedule = Schedule::parse_for(text, target).expect(text);
+            others(&schedule, target).into_iter().map(|(_, said)| said).collect()
+        };
+        let layouts = ["layout = \"registers\"", "layout = \"packed\"", "layout = \"apart\""];
+        assert_eq!(said(&AVX2, ""), layouts);
+        assert_eq!(said(&AVX512, "layout = 'apart'"), ["lanes = 32", "lanes = 16"]);
+        assert_eq!(said(&AVX512, "lanes = 16"), layouts);
+    }
+}
