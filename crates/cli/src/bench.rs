@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN, presets::UTF8_BORDERS_ONLY};
-use ringforge_plan::Plan;
 use ringforge_program::ir::{Computes, Program};
 use ringforge_program::schedule::Schedule;
 use ringforge_toolchain::timing::{Candidate, Code, Settings, Timing, measure};
@@ -159,7 +158,7 @@ impl Workshop<'_> {
         let mut all = Vec::new();
         for target in target::choose(targets)?.into_iter().filter(|t| t.runs_on(self.host)) {
             let mut seen: Vec<Program> = Vec::new();
-            for variant in target.variants(self.host, &job.plan)? {
+            for variant in target.variants(self.host, &job.plan.name)? {
                 let bar =
                     self.ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
                 let schedule = make::batched(&variant.schedule, batch)?;
@@ -282,16 +281,16 @@ pub struct Variant {
 
 impl Target {
     /// The schedule that `forge` takes for a plan, and others that this host runs: by other registers too.
-    fn variants(&self, host: &Host, plan: &Plan) -> Result<Vec<Variant>, Failure> {
-        let usual = make::schedule(None, self, &plan.name)?;
+    fn variants(&self, host: &Host, plan: &str) -> Result<Vec<Variant>, Failure> {
+        let usual = make::schedule(None, self, plan)?;
         let name = self.name.to_owned();
         let mut all = vec![Variant { name, schedule: usual.clone(), optional: false }];
         if self.name == "avx2" && host.has("avx_vnni") {
             let schedule = Schedule { fused_dot: true, ..usual.clone() };
             all.push(Variant { name: "avx2 + VNNI".into(), schedule, optional: false });
         }
-        let other = self.widths().filter(|width| *width != plan.registers(self));
-        for lanes in other.map(|width| width.lanes(16) as u32) {
+        let widths = self.widths().filter(|_| self.has_widths());
+        for lanes in widths.map(|width| width.lanes(16) as u32) {
             let name = format!("{}, lanes = {lanes}", self.name);
             all.push(Variant { name, schedule: usual.with_lanes(lanes), optional: true });
         }

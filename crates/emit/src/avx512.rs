@@ -1,5 +1,5 @@
-//! C with AVX-512 intrinsics, for gcc and clang: registers of 512 bits, and masks for the ends of arrays; or AVX2's
-//! operations on registers of 256, of which there are 32.
+//! C with AVX-512 intrinsics, for gcc and clang: registers of 512 bits, and masks for the ends of arrays. Programs of 256 bits
+//! get AVX2's operations, with 32 registers.
 
 use crate::Preamble;
 use crate::x86::{Set, Width, x86};

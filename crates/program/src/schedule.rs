@@ -284,10 +284,8 @@ impl Schedule {
 
     /// The target with registers of the width that this schedule asks for; nothing where it has no such.
     pub fn target(&self, target: &Target) -> Option<Target> {
-        match self.lanes {
-            Some(lanes) => target.with_registers(16 * lanes as usize),
-            None => Some(*target),
-        }
+        let bits = self.lanes.map(|lanes| 16 * lanes as usize);
+        bits.map_or(Some(*target), |bits| target.with_registers(bits))
     }
 
     /// This schedule where a text says nothing else.
