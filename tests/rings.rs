@@ -193,6 +193,25 @@ fn by_hand_other_rings_are_proved_in_registers_of_512_bits() {
     are_proved_in_512_bits(by_compilers_in_turn(&["kyber1", "newhope512", "nttru"]));
 }
 
+/// Blocks of 16 words do not fill registers of 512 bits: they lie in those of 256, which the source says, and by either compiler
+/// the product is proved.
+#[test]
+fn blocks_that_fill_no_register_of_512_bits_are_proved_in_256() {
+    in_parallel(compilers(), |cc| {
+        let dir = Sandbox::new();
+        let plan = ["--plan", "sntrup761", "--target", "avx512", "--cc", cc];
+        let package = forge(&dir, "sntrup761", &plan);
+        let target = &package["targets"][0];
+        assert_eq!(target["proof"]["verdict"], "proved", "{cc}: {}", target["proof"]["reasons"]);
+        let here = is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni");
+        let executed = target["executed"]["products"].as_u64();
+        assert!(!here || executed > Some(200), "{cc}: not executed");
+        let source = dir.read("p/sntrup761_avx512.c");
+        assert!(source.contains(" lanes = 16\n"), "{source}");
+        assert!(source.contains("_mm256_dpwssd_epi32") && !source.contains("__m512i"));
+    });
+}
+
 fn by_compilers_in_turn<'a>(rings: &[&'a str]) -> Vec<(&'a str, &'static str)> {
     rings.iter().copied().zip(compilers().into_iter().cycle()).collect()
 }
@@ -233,6 +252,13 @@ fn batches_are_proved() {
             assert_eq!(proof["verdict"], "proved", "{ring}: {}", proof["reasons"]);
             assert!(executed["products"].as_u64() > Some(200), "{ring}: not executed");
         }
+        let bench =
+            ["--json", "bench", ring, "--target", target, "--batch", batch, "--cc", compilers()[0]];
+        let quick = ["--copies=1", "--samples=2"];
+        let rows = dir.ringforge(&[&bench[..], &quick].concat()).succeeds().json();
+        let mut rows = rows["rows"].as_array().expect("rows").iter();
+        let name = format!("ringforge {target} mul_x{batch}");
+        assert!(rows.any(|row| row["name"] == name.as_str()), "no {name}");
         let words = batch.parse::<usize>().unwrap() * 256;
         let header = dir.read(&format!("p/{ring}.h"));
         let prototype =

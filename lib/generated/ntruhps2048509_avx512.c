@@ -25,6 +25,7 @@
  *
  * Schedule:
  *   base = "broadcast-dot"
+ *   lanes = 32
  *
  * ntruhps2048509_mul_avx512: a[i] in [-1024, 1023], b[i] in [-1024, 1023]; then c[i] in [-1024, 1023]. Ranges by stage, proven for the program by interval analysis:
  *   [-1024, 1023] ends of the operands, padded with zeros

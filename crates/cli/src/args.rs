@@ -424,6 +424,9 @@ pub struct Bench {
     /// Also time the transforms and base products, not only the whole product
     #[arg(long)]
     pub entries: bool,
+    /// Also time the entry points that work on this many elements of the ring at once, such as `NAME_mul_x2`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=8), conflicts_with = "plans")]
+    pub batch: Option<u32>,
     /// Print the table as Markdown
     #[arg(long)]
     pub markdown: bool,

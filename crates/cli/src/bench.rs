@@ -68,7 +68,7 @@ pub fn run(ui: &Ui, args: &Bench) -> Result<u8, Failure> {
         wanted: &wanted,
     };
     for compiler in &compilers {
-        entries.extend(workshop.ours(&args.target, compiler)?);
+        entries.extend(workshop.ours((&args.target, args.batch), compiler)?);
     }
     let notes = workshop.notes.take();
     let settings = Settings { copies: args.copies, samples: args.samples, ..Settings::default() };
@@ -147,7 +147,11 @@ struct Workshop<'a> {
 
 impl Workshop<'_> {
     /// Forges our candidates with one compiler, without proof: `forge` and `prove` are for that.
-    fn ours(&self, targets: &str, compiler: &Compiler) -> Result<Vec<Built>, Failure> {
+    fn ours(
+        &self,
+        (targets, batch): (&str, Option<u32>),
+        compiler: &Compiler,
+    ) -> Result<Vec<Built>, Failure> {
         let job = self.job;
         let [a, b] = job.operands;
         let operands = format!("{a} × {b}");
@@ -157,9 +161,15 @@ impl Workshop<'_> {
             for variant in target.variants(self.host, &job.plan.name)? {
                 let bar =
                     self.ui.spinner(&format!("forging {} with {}", variant.name, compiler.name));
-                let made = make::make(job, target, &variant.schedule, &job.name)?;
-                let text = make::source(&made, "ringforge bench")?;
+                let schedule = make::batched(&variant.schedule, batch)?;
+                let made = make::make(job, target, &schedule, &job.name);
                 bar.finish_and_clear();
+                // Not every plan has a program in every register.
+                if made.is_err() && variant.optional {
+                    continue;
+                }
+                let made = made?;
+                let text = make::source(&made, "ringforge bench")?;
                 // A choice that the plan has no use for makes no other program.
                 if seen.iter().any(|program| program.procedures == made.program.procedures) {
                     continue;
@@ -265,16 +275,24 @@ pub struct Variant {
     pub name: String,
     /// The schedule.
     pub schedule: Schedule,
+    /// Whether it is left out where the plan has no program by it.
+    optional: bool,
 }
 
 impl Target {
-    /// The schedule that `forge` takes for a plan, and others that this host runs.
+    /// The schedule that `forge` takes for a plan, and others that this host runs: by other registers too.
     fn variants(&self, host: &Host, plan: &str) -> Result<Vec<Variant>, Failure> {
         let usual = make::schedule(None, self, plan)?;
-        let mut all = vec![Variant { name: self.name.into(), schedule: usual.clone() }];
+        let name = self.name.to_owned();
+        let mut all = vec![Variant { name, schedule: usual.clone(), optional: false }];
         if self.name == "avx2" && host.has("avx_vnni") {
-            let schedule = Schedule { fused_dot: true, ..usual };
-            all.push(Variant { name: "avx2 + VNNI".into(), schedule });
+            let schedule = Schedule { fused_dot: true, ..usual.clone() };
+            all.push(Variant { name: "avx2 + VNNI".into(), schedule, optional: false });
+        }
+        let widths = self.widths().filter(|_| self.has_widths());
+        for lanes in widths.map(|width| width.lanes(16) as u32) {
+            let name = format!("{}, lanes = {lanes}", self.name);
+            all.push(Variant { name, schedule: usual.with_lanes(lanes), optional: true });
         }
         Ok(all)
     }

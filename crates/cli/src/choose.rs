@@ -255,7 +255,7 @@ impl Chooser<'_> {
         let plan = plan.clone();
         let mut same = None;
         let (timed, easier) = self.schedules(target, &plan)?;
-        let elsewhere = others(&timed[0]);
+        let elsewhere = others(&timed[0], target).into_iter().map(|(schedule, _)| schedule);
         for schedule in timed.into_iter().chain(easier).chain(elsewhere) {
             let made = builder.program(target, &schedule, plan.clone());
             let code = made.and_then(|made| Builder::code(&made));

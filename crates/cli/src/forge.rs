@@ -98,10 +98,7 @@ pub fn run(ui: &Ui, args: &Forge) -> Result<u8, Failure> {
                 both
             }
         };
-        let schedule = match args.batch {
-            Some(batch) => make::batched(&schedule, batch)?,
-            None => schedule,
-        };
+        let schedule = make::batched(&schedule, args.batch)?;
         let bar = ui.spinner(&format!("{}: plan to program", target.name));
         let mut one = make::make(&wanted.with(plan), target, &schedule, &name)?;
         one.compiled_by(&compiler);

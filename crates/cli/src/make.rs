@@ -95,11 +95,12 @@ pub fn schedule(path: Option<&Path>, target: &Target, plan: &str) -> Result<Sche
     })
 }
 
-/// A schedule by which every entry point gets one more, for so many elements of the ring at once.
+/// A schedule by which every entry point gets one more, for so many elements of the ring at once, if a number is given.
 ///
 /// # Errors
 /// The schedule has its own number.
-pub fn batched(schedule: &Schedule, batch: u32) -> Result<Schedule, Failure> {
+pub fn batched(schedule: &Schedule, batch: Option<u32>) -> Result<Schedule, Failure> {
+    let Some(batch) = batch else { return Ok(schedule.clone()) };
     match schedule.given.contains("batch") && schedule.batch != batch {
         true => Err(Failure::input(format!(
             "the schedule has `batch = {}`, and --batch {batch} was asked for: leave one of them out",

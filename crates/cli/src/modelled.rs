@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use comfy_table::{CellAlignment, Table, presets::UTF8_BORDERS_ONLY};
+use ringforge_program::ir::Computes;
 use ringforge_toolchain::count::{Counts, count};
 use ringforge_toolchain::{Callee, Compiler, Scratch, Signature};
 use serde::Serialize;
 
 use crate::args::Bench;
+use crate::entry::Entry;
 use crate::make;
 use crate::package::Tool;
 use crate::preset::Job;
@@ -96,7 +98,7 @@ pub fn bench(ui: &Ui, args: &Bench, job: &Job, targets: &[&'static Target]) -> R
         Scratch::new().map_err(|e| Failure::failed(format!("no temporary directory: {e}")))?;
     let mut rows = Vec::new();
     for target in targets {
-        let schedule = make::schedule(None, target, &job.plan.name)?;
+        let schedule = make::batched(&make::schedule(None, target, &job.plan.name)?, args.batch)?;
         let mut made = make::make(job, target, &schedule, &job.name)?;
         let text = make::source(&made, "ringforge bench")?;
         for (compiler, opt) in
@@ -110,8 +112,8 @@ pub fn bench(ui: &Ui, args: &Bench, job: &Job, targets: &[&'static Target]) -> R
             compiler
                 .compile(&source, &make::flags(opt), &object)
                 .map_err(|e| Failure::failed(e.to_string()))?;
-            let last = made.entries.len().saturating_sub(1);
-            for entry in made.entries.iter().skip(if args.entries { 0 } else { last }) {
+            let wanted = |e: &&Entry| args.entries || e.computes == Computes::Product;
+            for entry in made.entries.iter().filter(wanted) {
                 let modelled = Modelled::of(compiler, &[&object], &entry.signature)?;
                 rows.extend(modelled.map(|modelled| Row {
                     name: entry.signature.symbol.clone(),

@@ -132,9 +132,9 @@ pub(crate) fn check(
     target: &Target,
     lacking: fn(&Op, u8) -> Option<&'static str>,
 ) -> Result<(), Unfit> {
-    let wanted = target.registers;
-    if program.registers != wanted {
-        return Err(Unfit::Registers { bits: program.registers.bits, wanted: wanted.bits });
+    if !target.widths().any(|registers| registers == program.registers) {
+        let (bits, wanted) = (program.registers.bits, target.registers.bits);
+        return Err(Unfit::Registers { bits, wanted });
     }
     for procedure in &program.procedures {
         let (mut found, bits) = (None, procedure.bits);

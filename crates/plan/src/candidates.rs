@@ -91,8 +91,8 @@ pub fn candidates(
         maker.add(plan, format!("over {q} itself, in halves"));
     }
     if DEGREES.contains(&n) {
-        if q <= LARGEST_MODULUS {
-            maker.make();
+        for registers in target.widths().filter(|_| q <= LARGEST_MODULUS) {
+            maker.make(&Target { registers, ..*target });
         }
         maker.plain();
     }
@@ -159,7 +159,8 @@ impl Maker<'_> {
         self.tree(form, self.operands, format!("plain C, {what}"));
     }
 
-    fn make(&mut self) {
+    /// Adds the plans whose blocks and matrices are for registers of this target.
+    fn make(&mut self, target: &Target) {
         let (n, q) = (self.ring.degree(), self.ring.q());
         let domain = Domain::of_operands(self.ring, self.operands);
         let length = 2 * n - 1;
@@ -173,7 +174,7 @@ impl Maker<'_> {
         let bound = n as u128 * u128::from(bounds[0]) * u128::from(bounds[1]);
         let bound = bound + bound / 8;
 
-        let mut shapes = Shapes::new(n, self.target);
+        let mut shapes = Shapes::new(n, target);
         let mut spaces = vec![shapes.lifted()];
         match domain.binomial() {
             Some((_, 1)) => spaces.push(shapes.cyclic()),
@@ -182,9 +183,9 @@ impl Maker<'_> {
         }
         for space in &spaces {
             self.over_the_modulus(&mut shapes, space, q);
-            self.over_primes(&mut shapes, space, bound);
+            self.over_primes((&mut shapes, target), space, bound);
         }
-        self.powers_of_two(&domain);
+        self.powers_of_two(&domain, target.registers.lanes(WORD_BITS));
         self.trinomial(q);
         // Slow to run and quick to prove: what is left where nothing else succeeds. Sums of narrower operands are shorter.
         let tree = Form::list("lift", [Form::word(length), Form::list("schoolbook", [])]);
@@ -243,9 +244,14 @@ impl Maker<'_> {
     }
 
     /// Plans over other primes, of 16 bits and of 32.
-    fn over_primes(&mut self, shapes: &mut Shapes, room: &[Shape], bound: u128) {
+    fn over_primes(
+        &mut self,
+        (shapes, target): (&mut Shapes, &Target),
+        room: &[Shape],
+        bound: u128,
+    ) {
         for width in [Width::Short, Width::Long] {
-            let usual = |shape: &&Shape| shape.fits(width, self.target);
+            let usual = |shape: &&Shape| shape.fits(width, target);
             let take = if width == Width::Short { SHAPES } else { SHAPES / 2 };
             for shape in room.iter().filter(usual).take(take) {
                 for primes in primes(shape.order(), bound, width) {
@@ -263,14 +269,13 @@ impl Maker<'_> {
         }
     }
 
-    /// Toeplitz matrices modulo powers of two, in words that wrap: one where f is x^n - w, two for the
-    /// unreduced product else.
-    fn powers_of_two(&mut self, domain: &Domain) {
+    /// Toeplitz matrices modulo powers of two, in registers of so many words that wrap: one where f is x^n - w, two for
+    /// the unreduced product else.
+    fn powers_of_two(&mut self, domain: &Domain, lanes: usize) {
         let (n, q) = (self.ring.degree(), domain.q);
         if !q.is_power_of_two() {
             return;
         }
-        let lanes = self.target.registers.lanes(WORD_BITS);
         let single = domain.binomial().is_some();
         // Whatever becomes of the unreduced product is divided again.
         let divisions =

@@ -12,7 +12,7 @@ use crate::sexpr::{Form, FormKind};
 use crate::stages::Stages;
 use crate::tree::TreeNode;
 use ringforge_ring::{Ring, zq};
-use ringforge_targets::Target;
+use ringforge_targets::{Registers, Target};
 
 /// A decomposition of the product in a ring.
 #[derive(Clone, Debug)]
@@ -133,6 +133,17 @@ impl Plan {
         }
     }
 
+    /// The widest registers of a target that the plan's blocks or matrices of 16-bit words fill, or its own where none are.
+    pub fn registers(&self, target: &Target) -> Registers {
+        let mut node = &self.root;
+        while let (None, Some(&inner)) = (node.stages().together(), node.made_of().first()) {
+            node = inner;
+        }
+        let together = node.stages().together().unwrap_or_default();
+        let filled = |registers: &Registers| together.is_multiple_of(registers.lanes(16));
+        target.widths().find(filled).unwrap_or(target.registers)
+    }
+
     /// The vector slots that one product is expected to take on a target, by a model.
     ///
     /// ```
@@ -142,7 +153,9 @@ impl Plan {
     /// assert!(one.slots(&AVX2) < two.slots(&AVX2));
     /// ```
     pub fn slots(&self, target: &Target) -> f64 {
-        self.root.slots(&Model { target, costs: target.costs })
+        let registers = self.registers(target);
+        let narrowed = Target { registers, ..*target };
+        target.share(registers) * self.root.slots(&Model { target: &narrowed, costs: target.costs })
     }
 
     /// Whether it is plain C.

@@ -74,4 +74,15 @@ impl<'a> Stages<'a> {
             _ => None,
         }
     }
+
+    /// How many coefficients lie together, so that registers of that many words or of a part of it hold nothing else;
+    /// nothing where any serve.
+    pub(crate) fn together(self) -> Option<usize> {
+        match self {
+            Stages::Blocks(blocks) | Stages::Overlapping(blocks) => Some(blocks.k),
+            Stages::Matrix(matrix) => Some(matrix.size),
+            Stages::Matrices(pair) => Some(pair.size),
+            _ => None,
+        }
+    }
 }

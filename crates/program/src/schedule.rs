@@ -15,7 +15,7 @@ pub use section::Section;
 use crate::method::{FreezeMethod, MulMethod, NarrowMethod, ReduceMethod};
 use crate::settle::insert;
 use crate::unsigned::Unsigned;
-use ringforge_targets::{Products, Registers, Target};
+use ringforge_targets::{Products, Target};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -70,8 +70,8 @@ pub struct Schedule {
     /// By lanes, sums of products of 16-bit words are accumulated in words of 32 and reduced once.
     /// This is for machines that multiply and add into such words.
     pub wide_sums: bool,
-    /// Words of 16 bits in a register, where registers are loops, so that blocks of five, say, fill them;
-    /// absent: the target's.
+    /// Words of 16 bits in a register, where the target has several widths, or loops, so that blocks of five, say, fill
+    /// them; absent: the target's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lanes: Option<u32>,
     /// Bits of the words that products are computed in; absent: the shortest whose ranges fit.
@@ -282,10 +282,10 @@ impl Schedule {
         usual.with(target.schedule).unwrap_or(usual)
     }
 
-    /// The target with registers of the width that this schedule asks for; nothing where it has its own.
+    /// The target with registers of the width that this schedule asks for; nothing where it has no such.
     pub fn target(&self, target: &Target) -> Option<Target> {
-        let bits = 16 * self.lanes? as usize;
-        Some(Target { registers: Registers { bits, part: bits }, ..*target })
+        let bits = self.lanes.map(|lanes| 16 * lanes as usize);
+        bits.map_or(Some(*target), |bits| target.with_registers(bits))
     }
 
     /// This schedule where a text says nothing else.
@@ -359,6 +359,11 @@ impl Schedule {
     /// This schedule with a layout, as if a user had written it.
     pub fn stating(&self, layout: Layout) -> Schedule {
         Schedule { layout: Some(layout), given: self.given.and("layout"), ..self.clone() }
+    }
+
+    /// This schedule with registers of so many words, as if a user had written it.
+    pub fn with_lanes(&self, lanes: u32) -> Schedule {
+        Schedule { lanes: Some(lanes), given: self.given.and("lanes"), ..self.clone() }
     }
 
     /// This schedule with a batch, as if a user had written it.

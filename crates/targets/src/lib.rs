@@ -49,6 +49,8 @@ pub struct Target {
     pub architecture: Option<&'static Architecture>,
     /// The registers that a program for it counts on.
     pub registers: Registers,
+    /// Narrower ones that it has too, with what an operation on one takes of the time of one on its own.
+    pub narrower: &'static [(Registers, f64)],
     /// Registers of the machine that one of a program takes; 0 where the compiler decides.
     pub pieces: usize,
     /// How many of a program's registers the machine holds at a time.
@@ -89,6 +91,7 @@ pub const AVX2: Target = Target {
     what: "x86-64 with AVX2, C with intrinsics",
     architecture: Some(&X86_64),
     registers: Registers { bits: 256, part: 128 },
+    narrower: &[],
     pieces: 1,
     count: 16,
     by_lane: 0,
@@ -106,12 +109,13 @@ pub const AVX2: Target = Target {
     usual: true,
 };
 
-/// x86-64 with AVX-512: registers of 512 bits, twice as many, and dot products that are added to a sum. The features are
-/// those of Ice Lake, Zen 4 and later.
+/// x86-64 with AVX-512: registers of 512 or 256 bits, twice as many, and dot products that are added to a sum. The features
+/// are those of Ice Lake, Zen 4 and later. Some of these take two turns for 512 bits, the others have fewer pipes for them.
 pub const AVX512: Target = Target {
     name: "avx512",
     what: "x86-64 with AVX-512 (BW, DQ, VL, VNNI), C with intrinsics",
     registers: Registers { bits: 512, part: 128 },
+    narrower: &[(AVX2.registers, 0.6)],
     count: 32,
     features: &["avx512bw", "avx512dq", "avx512vl", "avx512vnni"],
     usual: false,
@@ -196,6 +200,32 @@ impl Target {
         words.then(|| self.registers.bits / self.pieces)
     }
 
+    /// This target with registers of so many bits: of any where they are loops, else of those that it has.
+    pub fn with_registers(&self, bits: usize) -> Option<Target> {
+        let registers = match self.products {
+            Products::Words => Registers { bits, part: bits },
+            Products::Dots => self.widths().find(|registers| registers.bits == bits)?,
+        };
+        Some(Target { registers, ..*self })
+    }
+
+    /// Whether programs for it may have registers of several widths, none of them loops.
+    pub fn has_widths(&self) -> bool {
+        !self.narrower.is_empty()
+    }
+
+    /// What an operation on one of its registers takes of the time of one on its own.
+    pub fn share(&self, registers: Registers) -> f64 {
+        let found = self.narrower.iter().find(|(narrower, _)| *narrower == registers);
+        found.map_or(1.0, |(_, share)| *share)
+    }
+
+    /// The registers that it has, its own first.
+    pub fn widths(&self) -> impl Iterator<Item = Registers> + use<> {
+        let narrower = self.narrower.iter().map(|(registers, _)| *registers);
+        std::iter::once(self.registers).chain(narrower)
+    }
+
     /// The target called `name`.
     pub fn find(name: &str) -> Option<&'static Target> {
         TARGETS.into_iter().find(|target| target.name == name)
@@ -223,6 +253,25 @@ mod tests {
             assert_eq!(Target::find(target.name), Some(*target));
         }
         assert_eq!(Target::find("z80"), None);
+    }
+
+    #[test]
+    fn narrower_registers_are_no_others_and_take_less() {
+        for target in TARGETS {
+            for registers in target.widths().skip(1) {
+                assert_eq!(registers.part, target.registers.part, "{target}");
+                assert!(registers.bits < target.registers.bits, "{target}");
+                let narrowed = target.with_registers(registers.bits).expect("one that it has");
+                assert_eq!(narrowed.registers, registers, "{target}");
+                let fewer = target.registers.bits as f64 / registers.bits as f64;
+                let share = target.share(registers);
+                assert!(share * fewer >= 1.0 && share < 1.0, "{target}: {share}");
+            }
+            assert_eq!(target.share(target.registers), 1.0);
+        }
+        assert_eq!(AVX512.widths().map(|r| r.bits).collect::<Vec<_>>(), [512, 256]);
+        assert_eq!((AVX2.with_registers(512), AVX512.with_registers(128)), (None, None));
+        assert_eq!(C.with_registers(160).map(|c| c.registers.lanes(16)), Some(10));
     }
 
     #[test]

@@ -188,7 +188,8 @@ impl<'a> Search<'a> {
                 self.trials[other.trial].outcome = standing.into();
             }
         }
-        let entries = self.whole && self.trials[0].taken;
+        let is_transform = |trial: usize| self.all[trial].plan.negacyclic().is_some();
+        let entries = self.whole && taken.as_ref().is_some_and(|(trial, _)| is_transform(*trial));
         for trial in self.trials.iter_mut().filter(|trial| trial.outcome.is_empty()) {
             trial.outcome = if entries { "no entry points" } else { NOT_TRIED }.into();
         }

@@ -89,6 +89,17 @@ const KEEP: &str = "/* Sums of products in this order, and no words kept for lat
 #define FENCE __asm__ volatile(\"\" ::: \"memory\")
 ";
 
+/// The same where there are twice as many registers: gcc has enough of them, and its own order is faster.
+const KEEP_OF_MANY: &str = "/* Sums of products in this order: clang would keep words for later, and run out of registers. */
+#if defined(__clang__)
+#define KEEP(sum) __asm__(\"\" : \"+v\"(sum))
+#define FENCE __asm__ volatile(\"\" ::: \"memory\")
+#else
+#define KEEP(sum) (void)0
+#define FENCE (void)0
+#endif
+";
+
 /// Keeps compilers from merging loads of parts.
 const APART: &str =
     "/* Parts are loaded one by one. */\n#define KEEP(parts) __asm__(\"\" : \"+v\"(parts))\n";
@@ -101,7 +112,7 @@ fn gcc(machine: &Machine, width: Width) -> String {
     let passes = UNDOING.map(|pass| format!("\"no-tree-{pass}\"")).join(", ");
     let (attribute, kind) = (machine.attribute, width.kind());
     // Registers 16 to 31 have a letter of their own.
-    let any = if width == Width::Avx512 { 'v' } else { 'x' };
+    let any = if many_registers(attribute) { 'v' } else { 'x' };
     let (hidden, none, tune) = match machine.repeats {
         true => (
             format!(
@@ -124,13 +135,18 @@ fn gcc(machine: &Machine, width: Width) -> String {
     )
 }
 
+/// Whether there are 32 registers, whatever their width.
+fn many_registers(attribute: &str) -> bool {
+    attribute.starts_with("avx512")
+}
+
 /// What stands before the tables of x86.
 fn head(machine: &Machine, width: Width) -> String {
     let mut out =
         String::from("#include <immintrin.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
     out.push_str(&gcc(machine, width));
     if machine.keeps {
-        out.push_str(KEEP);
+        out.push_str(if many_registers(machine.attribute) { KEEP_OF_MANY } else { KEEP });
     }
     if width == Width::Avx512 {
         out.push_str(APART);

@@ -239,8 +239,9 @@ impl Selection<'_> {
             Op::PairDot(a, b) => two("madd_epi16", a, b),
             Op::PairDotAdd { acc, a, b } => match width {
                 Sse => format!("_mm_add_epi32({}, {})", of(acc), two("madd_epi16", a, b)),
-                Avx => format!("_mm256_dpwssd_avx_epi32({}, {}, {})", of(acc), of(a), of(b)),
-                Avx512 => format!("_mm512_dpwssd_epi32({}, {}, {})", of(acc), of(a), of(b)),
+                Avx | Avx512 => {
+                    format!("{}({}, {}, {})", width.name("dpwssd_epi32"), of(acc), of(a), of(b))
+                }
             },
             Op::MulEven(a, b) => two("mul_epi32", a, b),
             Op::AddWide(a, b) => two(&format!("add_epi{wide}"), a, b),

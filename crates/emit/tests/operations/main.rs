@@ -130,13 +130,14 @@ const ALL: [&str; 5] = ["avx2", "sse41", "neon", "m4", "c"];
 const KINDS: [(u64, u8, usize); 4] =
     [(3329, 16, 16), (7681, 16, 16), (12289, 16, 16), (8380417, 32, 8)];
 
-/// The registers of 512 bits for a kind of 256, if this processor has them: lanes, and the target.
-fn long_registers(lanes: usize) -> Option<(usize, [&'static str; 1])> {
+/// The registers of AVX-512 for a kind of 256 bits, if this processor has them: lanes, and the target.
+fn long_registers(lanes: usize) -> Vec<(usize, [&'static str; 1])> {
     let here = is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vnni");
-    here.then_some((2 * lanes, ["avx512"]))
+    let widths = [2 * lanes, lanes].into_iter().filter(|_| here);
+    widths.map(|lanes| (lanes, ["avx512"])).collect()
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn operations_on_single_words() {
         check(&each(q, bits, lanes, &common), &ALL);
         let products: [&Make<'_>; 2] =
             [&|[a, _, b, _]| Op::MulHi(a, b), &|[a, _, b, _]| Op::MulHrs(a, b)];
-        if let Some((lanes, avx512)) = long_registers(lanes) {
+        for (lanes, avx512) in long_registers(lanes) {
             let words = move |_| Op::Lanes((0..lanes as i32).map(|i| i * 1000 - 7000).collect());
             let mut longer = common.to_vec();
             *longer.last_mut().expect("there is the last") = &words;
@@ -255,13 +256,13 @@ fn operations_on_wide_elements() {
             check(&each(q, bits, lanes, &short), &VECTORS);
             let fused: [&Make<'_>; 1] = [&|[a, acc, b, _]| Op::PairDotAdd { acc, a, b }];
             check(&each(q, bits, lanes, &fused), &["sse41", "neon"]);
-            if let Some((lanes, avx512)) = long_registers(lanes) {
+            for (lanes, avx512) in long_registers(lanes) {
                 let all = [&common[..], &short, &fused].concat();
                 check(&each(q, bits, lanes, &all), &avx512);
             }
         } else {
             check(&each(q, bits, lanes, &long), &VECTORS);
-            if let Some((lanes, avx512)) = long_registers(lanes) {
+            for (lanes, avx512) in long_registers(lanes) {
                 check(&each(q, bits, lanes, &[&common[..], &long].concat()), &avx512);
             }
         }
@@ -314,7 +315,10 @@ fn moves() {
             each(q, bits, lanes, &all)
         };
         check(&both(&two, lanes), &VECTORS);
-        if let Some((lanes, avx512)) = long_registers(lanes) {
+        for (lanes, avx512) in long_registers(lanes).into_iter().skip(1) {
+            check(&both(&two, lanes), &avx512);
+        }
+        if let Some(&(lanes, avx512)) = long_registers(lanes).first() {
             // All that stay in their places, and others of which two neighbours or none are of one register.
             let four: Makes = (0..16u8)
                 .map(|i| (0..4).map(|k| k + 4 * (i >> k & 1)).collect())
@@ -334,7 +338,7 @@ fn moves() {
 fn memory() {
     for (q, bits, lanes) in [KINDS[0], KINDS[3]] {
         memory_of(q, bits, lanes, &VECTORS);
-        if let Some((lanes, avx512)) = long_registers(lanes) {
+        for (lanes, avx512) in long_registers(lanes) {
             memory_of(q, bits, lanes, &avx512);
         }
     }

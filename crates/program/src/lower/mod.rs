@@ -134,12 +134,18 @@ fn settled(
     (machine, survey): (&Target, bool),
     name: &str,
 ) -> Result<Lowered, LowerError> {
-    let choices = &Choices::of(schedule);
-    let (target, other) = (machine, schedule.target(machine));
-    if other.is_some() && target.products != Products::Words {
-        let why = format!("registers of {target} are the machine's own, of one width");
-        return Err(unsupported("the schedule's `lanes`", why, "a schedule without `lanes`"));
-    }
+    let choices = Choices::of(schedule).usual(|values| {
+        if machine.has_widths() {
+            let filled = plan.registers(machine).lanes(SHORT) as u32;
+            values.lanes = values.lanes.or(Some(filled));
+        }
+    });
+    let choices = &choices;
+    let target = &choices.values().target(machine).ok_or_else(|| {
+        let widths = machine.widths().map(|own| format!("lanes = {}", own.lanes(SHORT)));
+        let why = format!("registers of {machine} are the machine's own");
+        unsupported("the schedule's `lanes`", why, widths.collect::<Vec<_>>().join(" or "))
+    })?;
     // These are for machines whose registers are no loops.
     for (key, value) in
         [("wide-sums", schedule.wide_sums), ("interleave", schedule.interleave == Some(true))]
@@ -148,14 +154,13 @@ fn settled(
             return Err(Refused::other(key, "true", "false").into());
         }
     }
-    let target = other.as_ref().unwrap_or(target);
     let with = (choices, target);
     let pipeline = Pipeline::of(plan, choices, target).and_then(|pipeline| {
         accepts(&pipeline, plan, schedule)?;
         Ok(pipeline)
     });
     // Transforms settle them by themselves.
-    if other.is_some() && !matches!(pipeline, Ok(Pipeline::Transforms(_))) {
+    if choices.values().lanes.is_some() && !matches!(pipeline, Ok(Pipeline::Transforms(_))) {
         choices.lanes();
     }
     let lowered = pipeline.and_then(|pipeline| match pipeline {

@@ -93,6 +93,8 @@ fn candidate<'a>(
     let own = given.map(|lanes| usize::from(SHORT) * lanes as usize / usize::from(bits));
     // Short loops: a part of short words, whatever the words are, or less where blocks are no multiple.
     let part = target.registers.part_lanes(16);
+    // Registers that a schedule asks for have no parts where they are loops.
+    let named = schedule.values().target(target).map_or(target.registers, |t| t.registers);
     let widths = match (base, word, own) {
         (BaseProducts::BroadcastDot, Some(lanes), own) if own.is_some_and(|own| own != lanes) => {
             let settled = lanes * usize::from(bits) / usize::from(SHORT);
@@ -101,7 +103,9 @@ fn candidate<'a>(
         }
         (BaseProducts::BroadcastDot, Some(lanes), _) => vec![lanes],
         (_, _, Some(own)) => vec![own],
-        (BaseProducts::BroadcastDot, None, None) => vec![target.registers.lanes(bits)],
+        (BaseProducts::BroadcastDot, None, None) => {
+            target.widths().map(|registers| registers.lanes(bits)).collect()
+        }
         (BaseProducts::Lanes, _, None) => vec![part, part / 2, part / 4],
     };
     let choices = suited(schedule, modulus, shuffles).usual(|values| values.word = Some(bits));
@@ -110,8 +114,7 @@ fn candidate<'a>(
     let mut refused = None;
     for lanes in widths {
         let width = lanes * usize::from(bits);
-        // Registers that a schedule asks for have no parts.
-        let part = if wide && given.is_some() { width } else { target.registers.part.min(width) };
+        let part = if wide { named.part } else { target.registers.part.min(width) };
         let machine = Machine {
             ntt,
             shape: Square { registers: Registers { bits: width, part }, bits },
@@ -126,8 +129,11 @@ fn candidate<'a>(
             }
         };
         if why.is_none() {
-            let lanes = Some((width / usize::from(SHORT)) as u32).filter(|_| !wide);
-            let choices = choices.usual(|values| values.lanes = lanes);
+            let choices = choices.usual(|values| {
+                if !wide || target.has_widths() {
+                    values.lanes = Some((width / usize::from(SHORT)) as u32);
+                }
+            });
             choices.lanes();
             return Ok(Candidate { machine, modulus, choices });
         }

@@ -74,9 +74,9 @@ pub(crate) fn lower(
         return Err(Refused::other("base", "\"lanes\"", "\"broadcast-dot\"").into());
     }
     if let Some(placed) = &schedule.unsigned() {
-        let other = schedule.lanes().and_then(|_| schedule.values().target(target));
-        let target = other.as_ref().unwrap_or(target);
-        return unsigned::lower(plan, ntt, placed, (schedule, target), name);
+        schedule.lanes();
+        let target = schedule.values().target(target).unwrap_or(*target);
+        return unsigned::lower(plan, ntt, placed, (schedule, &target), name);
     }
     let q = plan.ring.q();
     let all = transforms::candidates(plan, ntt, (schedule, target))?;
