@@ -358,7 +358,9 @@ fn a_contract_without_its_function_is_unknown() {
     assert_eq!(found, [("halve".into(), "proved".into()), ("first".into(), "unknown".into())]);
     let sarif: Value = serde_json::from_str(&dir.read("out.sarif")).unwrap();
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "missing");
+    assert_eq!(rows(&prove(&dir, &["--missing", "skip"]).succeeds()).len(), 1);
     dir.file("ringforge.toml", &format!("{text}missing = \"skip\"\n"));
+    assert_eq!(prove(&dir, &["--missing", "unknown"]).status, 1);
     let run = prove(&dir, &[]).succeeds();
     assert_eq!(rows(&run).len(), 1);
     assert_eq!(run.json()["left_out"]["not_defined"][0], "first");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use ringforge_plan::Operand;
+use serde::Deserialize;
 
 use crate::size::Size;
 
@@ -226,6 +227,10 @@ pub struct Prove {
     /// With --all or --contracts: how many functions to prove at the same time [default: one for each core]
     #[arg(long, short, value_name = "N", conflicts_with = "contract", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+    /// With --all or --contracts: what becomes of contracts for functions that no object defines [default:
+    /// skip; with --all, what ringforge.toml says, else unknown]
+    #[arg(long, value_name = "WHAT", conflicts_with = "contract")]
+    pub missing: Option<Missing>,
     /// With --all or --contracts: write the reasons as SARIF 2.1.0, for code scanning
     #[arg(long, value_name = "FILE", conflicts_with = "contract")]
     pub sarif: Option<PathBuf>,
@@ -254,6 +259,17 @@ impl Prove {
     pub fn jobs(&self) -> Option<usize> {
         self.jobs.map(usize::from)
     }
+}
+
+/// What becomes of a contract for a function that no object defines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Missing {
+    /// Its verdict is `unknown`: after a function was renamed, nothing is proved of it.
+    #[default]
+    Unknown,
+    /// It is left out, and named.
+    Skip,
 }
 
 /// When a proof, or the replay of a certificate, gives up. The verdict is then `unknown` and names the limit.

@@ -50,6 +50,14 @@ check: build/check/kem_test build/check/kat build/check/one
 	sh test/known_answers.sh build/check/kat
 	sh test/known_answers.sh build/check/one
 
+# On x86-64: proves operations and multipliers as your flags compile them.
+RINGFORGE ?= ringforge
+build/all.o: $(OBJ)
+	$(CC) -r -nostdlib -o $@ $^
+
+prove: build/all.o
+	$(RINGFORGE) prove $< --contracts contracts $(PROVEFLAGS)
+
 # Bytes of code, and of stack by operation.
 size: build/lib{stem}.a build/check/stack
 	size -t build/lib{stem}.a | tail -n 1
@@ -58,7 +66,7 @@ size: build/lib{stem}.a build/check/stack
 clean:
 	rm -rf build
 
-.PHONY: check size clean
+.PHONY: check prove size clean
 .SECONDARY:
 ",
         WARNINGS.join(" "),
@@ -132,9 +140,7 @@ pub fn readme(selection: &Selection, index: &Index) -> String {
         "\n## Whole operations\n\n\
              `contracts/{kem}.toml` and `contracts/{kem}_keypair.toml` claim that whole operations run in constant time, stay\n\
              in bounds and wipe their stack and registers (`prepare` has no secrets). Making this package did not prove them.\n\
-             On x86-64, this proves them and the multipliers:\n\n\
-             \x20   make && ld -r -o build/all.o build/src/*.o\n\
-             \x20   ringforge prove build/all.o --contracts contracts\n\n\
+             On x86-64, `make prove` proves them and the multipliers, as your flags compile them.\n\n\
              No contract says that operations compute the KEM: known-answer tests check that.\n\n\
              This package may be used under Apache-2.0, MIT, ISC or CC0, as you like.\n"
     )

@@ -8,22 +8,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::files;
+use crate::args::Missing;
 use crate::preset::read;
 use crate::ui::{Excerpt, Failure, meant};
 
 /// The file's usual name.
 pub const NAME: &str = "ringforge.toml";
-
-/// What becomes of a contract for a function that no object defines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Missing {
-    /// Its verdict is `unknown`: after a function was renamed, nothing is proved of it.
-    #[default]
-    Unknown,
-    /// It is left out, and named.
-    Skip,
-}
 
 /// A project's file, with the paths that it names.
 #[derive(Debug)]

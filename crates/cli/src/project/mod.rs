@@ -20,12 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ringforge_prove::Verdict;
 use ringforge_toolchain::replace_file;
 
-use crate::args::{Limits, Prove};
+use crate::args::{Limits, Missing, Prove};
 use crate::package::Tool;
 use crate::signals;
 use crate::ui::{Failure, Ui};
 use crate::verdict::together;
-use config::{Config, Missing};
+use config::Config;
 use plan::{LeftOut, Loaded, plan};
 use row::Row;
 use task::Label;
@@ -131,7 +131,7 @@ fn project(args: &Prove) -> Result<Wanted, Failure> {
         objects: config.objects,
         contracts: config.contracts,
         build: config.build,
-        missing: config.missing,
+        missing: args.missing.unwrap_or(config.missing),
         how: How {
             options: limits.options(),
             confirms: config.confirm && !args.no_confirm,
@@ -160,7 +160,7 @@ fn directories(args: &Prove) -> Result<Wanted, Failure> {
         objects: vec![path.clone()],
         contracts,
         build: None,
-        missing: Missing::Skip,
+        missing: args.missing.unwrap_or(Missing::Skip),
         how: How {
             options: args.limits.options(),
             confirms: !args.no_confirm,
@@ -209,7 +209,7 @@ impl End {
         };
         let mut rows: Vec<Row> = rows.iter().zip(&self.labels).map(one).collect();
         for (label, why) in &self.missing {
-            let why = format!("{why}; `missing = \"skip\"` leaves such contracts out");
+            let why = format!("{why}; `--missing skip` leaves such contracts out");
             rows.push(Row::untried(label.clone(), "missing", why));
         }
         rows
