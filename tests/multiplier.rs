@@ -110,11 +110,12 @@ fn is_whole_proved_and_proves_again(name: &str, plan: &str, ring: &str) {
     let plan = format!("--plan={plan}");
     let run = dir.ringforge(&["forge", name, &plan, "--no-bench"]).succeeds();
     assert!(run.stdout.contains("proved"), "{run:?}");
-    // Off a terminal there are no progress bars; on a slow machine there are lines such as `proving, 5s`.
+    // Off a terminal there are no progress bars; on a slow machine there are lines such as `proving, 00:00:05`.
     for line in run.stderr.lines() {
-        let (_, seconds) = line.rsplit_once(", ").expect(line);
-        let number = seconds.strip_suffix('s').map(str::parse::<u32>);
-        assert!(matches!(number, Some(Ok(_))) && !line.contains(['\r', '\x1b']), "{line:?}");
+        let (_, elapsed) = line.rsplit_once(", ").expect(line);
+        let numbers: Vec<_> = elapsed.split(':').map(str::parse::<u32>).collect();
+        let right = numbers.len() == 3 && numbers.iter().all(Result::is_ok);
+        assert!(right && !line.contains(['\r', '\x1b']), "{line:?}");
     }
     let of = |end: &str| format!("{name}{end}");
     let out = format!("out/{name}");

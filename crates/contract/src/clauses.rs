@@ -2,7 +2,6 @@
 
 use crate::computes::{Computes, Transform};
 use crate::contract::{Argument, Role, Text};
-use crate::map;
 use ringforge_ring::Ring;
 use serde::Deserialize;
 use toml::Spanned;
@@ -21,7 +20,7 @@ pub(crate) type At = (usize, String);
 /// Refuses kinds that are no function of a ring.
 pub(crate) fn known(kind: &Spanned<String>) -> Result<(), At> {
     let name = kind.as_ref().as_str();
-    if map::KINDS.contains(&name) {
+    if Computes::WITHOUT_RING.contains(&name) {
         let m = format!(
             "`computes = {name:?}`: such a function has no ring, and `prove` alone reads its contract"
         );
@@ -34,7 +33,7 @@ pub(crate) fn known(kind: &Spanned<String>) -> Result<(), At> {
 }
 
 fn unknown(name: &str) -> String {
-    let known = Computes::NAMES.iter().chain(&map::KINDS).map(|n| format!("{n:?}"));
+    let known = Computes::NAMES.iter().chain(&Computes::WITHOUT_RING).map(|n| format!("{n:?}"));
     format!("`computes = {name:?}`: known are {}", known.collect::<Vec<_>>().join(", "))
 }
 

@@ -39,6 +39,9 @@ pub enum Computes {
 }
 
 impl Computes {
+    /// The kinds of contracts without a ring.
+    pub(crate) const WITHOUT_RING: [&'static str; 3] = ["map", "equal", "sort"];
+
     /// The names of all kinds, as contracts spell them.
     pub const NAMES: [&'static str; 8] = [
         "product",

@@ -54,6 +54,7 @@ mod sums;
 
 use crate::arguments::{self as data, GivenText};
 use crate::clauses::At;
+use crate::computes::Computes;
 use crate::contract::{Abi, Argument, ContractError, Element, Given, Role};
 use arguments::ArgumentText;
 pub use calls::{MapCase, cases};
@@ -63,9 +64,6 @@ pub use oracle::Wrong;
 use serde::Deserialize;
 pub use sums::Sum;
 use toml::Spanned;
-
-/// What contracts of this module may compute.
-pub(crate) const KINDS: [&str; 3] = ["map", "equal", "sort"];
 
 /// A contract that was checked to make sense.
 #[derive(Clone, Debug)]
@@ -208,7 +206,9 @@ struct Text {
 pub fn is_for(text: &str) -> bool {
     let table = toml::from_str::<toml::Table>(text);
     table.is_ok_and(|t| {
-        t.get("computes").and_then(|c| c.as_str()).is_some_and(|c| KINDS.contains(&c))
+        t.get("computes")
+            .and_then(|c| c.as_str())
+            .is_some_and(|c| Computes::WITHOUT_RING.contains(&c))
     })
 }
 

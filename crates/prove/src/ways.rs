@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 const SEARCH: Duration = Duration::from_secs(2);
 /// Elements that are named.
 const NAMED: usize = 4;
-/// Operands from here on are the places of regions in memory.
-const PLACES: u16 = 0x8000;
+/// The element of an operand that is the place of a region in memory.
+const PLACE: u32 = u32::MAX;
 
 /// The operands that a search gives values.
 pub(crate) struct Operands<'a> {
@@ -85,9 +85,9 @@ pub(crate) fn two(graph: &Graph, term: NodeId, operands: &Operands) -> Option<St
             return None;
         }
         let value_at = |memory: &[Vec<i64>], shift: u64| {
-            tape.run(|o, i| match o.checked_sub(PLACES) {
-                Some(region) => place(region, addresses.unwrap_or(64), shift),
-                None => at(memory, (o, i)).unwrap_or(0) as u64,
+            tape.run(|o, i| match i {
+                PLACE => place(o, addresses.unwrap_or(64), shift),
+                _ => at(memory, (o, i)).unwrap_or(0) as u64,
             })[0]
         };
         let value = value_at(&memory, 0);
@@ -165,7 +165,7 @@ fn placed(graph: &Graph, root: NodeId) -> Placed {
             }
             Op::Address { region, offset } => {
                 addresses = Some(node.width);
-                let place = out.input(node.width, PLACES.saturating_add(region), 0);
+                let place = out.input(node.width, region, PLACE);
                 let offset =
                     out.constant(node.width, offset as u64 & u64::MAX >> (64 - node.width));
                 out.add(place, offset)

@@ -30,6 +30,13 @@
 #define RF_OWN_FRAME
 #endif
 
+/* What the small form's frames hold beyond their arrays grows where compilers optimise for speed: they spill vectors. */
+#ifdef __OPTIMIZE_SIZE__
+#define RF_SPILLED 1024
+#else
+#define RF_SPILLED 2048
+#endif
+
 /* An array of bytes that the compiler must have in memory at this point. */
 #if defined(__GNUC__) || defined(__clang__)
 #define rf_keep(p) __asm__ __volatile__("" : : "r"(p) : "memory")

@@ -4,7 +4,7 @@
 # contract: z17_four.toml
 # with: computes = "quotient"
 # expect:
-#   contract error: contract, line 6, column 12: `computes = "quotient"`: known are "product", "forward", "inverse", "base-product", "accumulate", "to-standard", "from-standard", "scale"
+#   contract error: contract, line 6, column 12: `computes = "quotient"`: known are "product", "forward", "inverse", "base-product", "accumulate", "to-standard", "from-standard", "scale", "map", "equal", "sort"
 
     .intel_syntax noprefix
     .text

@@ -134,7 +134,7 @@ impl<'p, 'a> Forms<'p, 'a> {
                 let argument = *inputs.get(usize::from(operand))?;
                 let a = contract.arguments.get(argument)?;
                 let (lo, hi) = a.memory.range;
-                (!a.packed() && !a.any_number() && hi - lo < VALUES).then_some(argument)
+                (!a.packed() && !a.any_number() && hi.checked_sub(lo)? < VALUES).then_some(argument)
             };
             support.push(match node.op {
                 Op::Input { operand, index } => argument(operand)
@@ -262,7 +262,7 @@ impl<'p, 'a> Forms<'p, 'a> {
 
     /// For so many nodes at all points of a range.
     fn pay(&mut self, (lo, hi): (i64, i64), nodes: usize) -> Option<()> {
-        let points = (hi - lo) as u64 + 1;
+        let points = u64::try_from(hi.checked_sub(lo)?).ok()? + 1;
         self.budget = self.budget.checked_sub(points.checked_mul(nodes as u64)?)?;
         self.points += points;
         Some(())
