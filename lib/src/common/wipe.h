@@ -32,9 +32,9 @@
 
 /* What the small form's frames hold beyond their arrays grows where compilers optimise for speed: they spill vectors. */
 #ifdef __OPTIMIZE_SIZE__
-#define RF_SPILLED 1024
+#define RF_SPILLED 768
 #else
-#define RF_SPILLED 2048
+#define RF_SPILLED 1792
 #endif
 
 /* An array of bytes that the compiler must have in memory at this point. */
