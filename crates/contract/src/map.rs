@@ -59,7 +59,7 @@ use crate::contract::{Abi, Argument, ContractError, Element, Given, Role};
 use arguments::ArgumentText;
 pub use calls::{MapCase, cases};
 pub use claims::{assumptions, claims};
-use formula::Formula;
+use formula::{Expr, Formula};
 pub use oracle::Wrong;
 use serde::Deserialize;
 pub use sums::Sum;
@@ -104,6 +104,22 @@ pub struct MapArgument {
 }
 
 impl MapArgument {
+    /// A number that is passed by value: that of `values`, or any of the range.
+    pub fn number(name: String, range: (i64, i64), values: Vec<i64>) -> MapArgument {
+        let memory = Argument {
+            name,
+            role: Role::Number,
+            element: Element::U32,
+            length: 0,
+            align: 1,
+            range,
+            exit: range,
+            values,
+        };
+        let (radices, formula, modulo) = (Vec::new(), None, None);
+        MapArgument { memory, bits: 64, radices, length: 1, formula, modulo }
+    }
+
     /// Whether fields lie side by side in bytes.
     pub fn packed(&self) -> bool {
         self.memory.role != Role::Number && self.bits != self.memory.element.bits()
@@ -213,6 +229,15 @@ pub fn is_for(text: &str) -> bool {
 }
 
 impl MapContract {
+    /// A formula with the numbers that the contract gives.
+    pub fn given_numbers(&self, formula: &Expr) -> Expr {
+        let numbers = self.arguments.iter().enumerate().filter(|(_, a)| {
+            // The element's number has no name, and is another for each element.
+            a.memory.role == Role::Number && !a.any_number() && !a.memory.name.is_empty()
+        });
+        numbers.fold(formula.clone(), |of, (i, a)| of.with(i, a.memory.values[0].into()))
+    }
+
     /// Parses and checks a contract.
     ///
     /// # Errors
@@ -273,7 +298,7 @@ impl MapContract {
     }
 
     /// Whether a formula has the element's number.
-    pub fn counts(&self, formula: &formula::Expr) -> bool {
+    pub fn counts(&self, formula: &Expr) -> bool {
         formula.arguments().contains(&self.arguments.len())
     }
 

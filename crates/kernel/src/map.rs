@@ -36,7 +36,6 @@ use crate::guard::guarded;
 use forms::Forms;
 use judge::Judge;
 use project::Projection;
-use ringforge_contract::contract::{Argument, Element, Role};
 use ringforge_contract::map::formula::Expr;
 use ringforge_contract::map::{MapArgument, MapCase, MapContract, MapKind};
 use ringforge_machine::graph::{Graph, NodeId};
@@ -213,18 +212,7 @@ fn checked(
 fn with_numbers(contract: &MapContract) -> Result<MapContract, Flaw> {
     let mut with = contract.clone();
     let mut number = |range: (i64, i64), values: Vec<i64>| {
-        let memory = Argument {
-            name: String::new(),
-            role: Role::Number,
-            element: Element::U32,
-            length: 0,
-            align: 1,
-            range,
-            exit: range,
-            values,
-        };
-        let (radices, formula, modulo) = (Vec::new(), None, None);
-        with.arguments.push(MapArgument { memory, bits: 64, radices, length: 1, formula, modulo });
+        with.arguments.push(MapArgument::number(String::new(), range, values));
     };
     number((0, 0), vec![0]);
     for sum in &contract.sums {

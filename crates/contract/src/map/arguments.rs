@@ -273,24 +273,7 @@ fn number(text: &Spanned<ArgumentText>) -> Result<MapArgument, At> {
             return Err((text.span().start, m));
         }
     };
-    let memory = Argument {
-        name: a.name.as_ref().clone(),
-        role: Role::Number,
-        element: Element::U32,
-        length: 0,
-        align: 1,
-        range,
-        exit: range,
-        values,
-    };
-    Ok(MapArgument {
-        memory,
-        bits: 64,
-        radices: Vec::new(),
-        length: 1,
-        formula: None,
-        modulo: None,
-    })
+    Ok(MapArgument::number(a.name.as_ref().clone(), range, values))
 }
 
 /// The first key that an argument of this role does not have.

@@ -13,7 +13,6 @@
 //! within one block of 2^j leave it with 2^j, and a quotient of a quotient is one. Equal forms are equal integers.
 
 use super::project::{Projection, cone, ones};
-use ringforge_contract::contract::Role;
 use ringforge_contract::map::encoding::encoded;
 use ringforge_contract::map::formula::Expr;
 use ringforge_contract::map::{MapContract, Sum};
@@ -214,12 +213,7 @@ impl<'p, 'a> Forms<'p, 'a> {
         bytes: &[NodeId],
     ) -> Result<usize, (usize, String)> {
         let none = |k: usize| (k, "its digits are beyond what is followed".to_string());
-        let mut of = of.clone();
-        for (i, a) in self.contract.arguments.iter().enumerate() {
-            if let (Role::Number, Some(&value)) = (a.memory.role, a.memory.values.first()) {
-                of = of.with(i, value.into());
-            }
-        }
+        let of = self.contract.given_numbers(of);
         let array = match of.arguments()[..] {
             [array] if self.contract.arguments[array].length == radices.len() => array,
             _ => return Err(none(0)),

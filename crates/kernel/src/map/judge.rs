@@ -6,7 +6,6 @@ use super::diagram::{Kind, kind};
 use super::project::{cone, leaves};
 use crate::fun::Funs;
 use rayon::prelude::*;
-use ringforge_contract::contract::Role;
 use ringforge_contract::map::formula::{Binary, Expr};
 use ringforge_contract::map::{MapArgument, MapContract};
 use ringforge_machine::eval::Tape;
@@ -64,13 +63,7 @@ impl<'a> Judge<'a> {
         argument: usize,
         formula: &Expr,
     ) -> Result<(), No> {
-        let (contract, mut formula) = (self.contract, formula.clone());
-        for (i, a) in contract.arguments.iter().enumerate() {
-            if a.memory.role == Role::Number && !a.any_number() {
-                formula = formula.with(i, a.memory.values[0].into());
-            }
-        }
-        self.decided(graph, root, argument, &formula)
+        self.decided(graph, root, argument, &self.contract.given_numbers(formula))
     }
 
     fn decided(
