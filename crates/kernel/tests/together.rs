@@ -4,6 +4,7 @@ mod common;
 
 use common::maps::Map;
 use ringforge_contract::map::encoding::encoded;
+use ringforge_contract::map::formula::{Binary, Expr};
 use ringforge_kernel::map::Flaw;
 use ringforge_machine::eval::Tape;
 use ringforge_machine::graph::{NodeId, Op};
@@ -243,4 +244,10 @@ fn each_byte_is_the_encodings() {
     m.contract.arguments[0].radices[0] = 999;
     m.open("another function");
     assert!(encodes(|_, _, x| x).check_for(100).is_err());
+    // Digits that depend on their number too, which no contract's text can say.
+    let mut m = encodes(|_, _, x| x);
+    let index = Box::new(Expr::Element(m.contract.arguments.len()));
+    let formula = m.contract.arguments[0].formula.as_mut().unwrap();
+    formula.root = Expr::Binary(Binary::Add, Box::new(formula.root.clone()), index);
+    m.open("beyond what is followed");
 }
